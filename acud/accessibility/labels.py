@@ -55,7 +55,7 @@ def _name_by_labels_behind(nodes: Sequence[Node]) -> dict[str, str]:
         gaps = [
             (other.box.x - node.box.right, other.name)
             for other in labels
-            if other.box is not None and _are_together(node, other) and in_one_row(node.box, other.box)
+            if other.box is not None and _are_in_one_window(node, other) and in_one_row(node.box, other.box)
         ]
         near = [pair for pair in gaps if -2 <= pair[0] <= _MOST_BEHIND_PX]
         if near:
@@ -70,7 +70,7 @@ def _name_by_labels_beside(nodes: Sequence[Node]) -> dict[str, str]:
     for node in nodes:
         if node.box is None or not (_wants_a_label(node) or (node.role in _FIELDS and node.name in shared)):
             continue
-        found = _find_nearest(node.box, [other for other in labels if _are_together(node, other)])
+        found = _find_nearest(node.box, [other for other in labels if _are_in_one_window(node, other)])
         if found is not None:
             gap, label = found
             known = nearest.get(label.ref)
@@ -112,7 +112,7 @@ def _is_label(node: Node) -> bool:
     return node.role in _LABELS and not node.has(State.EDITABLE) and 0 < len(node.name) <= _MOST_LETTERS
 
 
-def _are_together(node: Node, other: Node) -> bool:
+def _are_in_one_window(node: Node, other: Node) -> bool:
     return (node.app, node.window) == (other.app, other.window)
 
 

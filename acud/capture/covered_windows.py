@@ -98,7 +98,7 @@ class CoveredWindows:
         """Begin and end sources so that they match the followed windows that are covered now."""
         states = {info.window_id: str(info.visibility) for info in windows}
         for window in [w for w in self._windows if w not in self._followed or states.get(w) != "covered"]:
-            self._end(window, _reason(window in self._followed, states.get(window)))
+            self._end(window, _explain_end(window in self._followed, states.get(window)))
         for window in sorted(self._followed - self._windows.keys() - self._refused):
             if states.get(window) == "covered":
                 self._begin(window, now_s)
@@ -151,7 +151,7 @@ class CoveredWindows:
         self._windows.clear()
 
 
-def _reason(is_followed: bool, state: str | None) -> str:
+def _explain_end(is_followed: bool, state: str | None) -> str:
     if not is_followed:
         return "nobody waits on it"
     return {

@@ -108,7 +108,7 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def taken_by_another(fault: Refused) -> bool:
+def is_taken_by_another(fault: Refused) -> bool:
     """Return whether another user may have the refused port: browsers would send that user their cookies."""
     return "taken_by_uid" in fault.facts and fault.facts["taken_by_uid"] != os.getuid()
 

@@ -39,7 +39,7 @@ async def think(ask: ThinkAsk, shot: ViewPixels | None, context: EvaluatorContex
     if not isinstance(backend, Model):
         return ChatTurn(Thought(code="judge_down", reason=f"{ask.backend!r} is no chat model here", cost_usd=0.0))
     try:
-        pictures = (await _picture(shot, backend, context),) if ask.picture and shot is not None else ()
+        pictures = (await _encode_picture(shot, backend, context),) if ask.picture and shot is not None else ()
         messages = ask.messages if backend.local else tuple(_redact_message(one, context) for one in ask.messages)
     except Unavailable as fault:
         return ChatTurn(Thought(code="redaction", reason=fault.message, cost_usd=0.0))
@@ -75,7 +75,7 @@ async def _ask_backend(backend: Model, request: ChatRequest, context: EvaluatorC
     )
 
 
-async def _picture(shot: ViewPixels, backend: Model, context: EvaluatorContext) -> JudgePicture:
+async def _encode_picture(shot: ViewPixels, backend: Model, context: EvaluatorContext) -> JudgePicture:
     form = context.form(backend)
     if form.redacted:
         out = await context.redact_shot(shot)

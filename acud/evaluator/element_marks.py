@@ -68,12 +68,14 @@ def draw_marks(pixels: NDArray[np.uint8], marks: Sequence[ElementMark]) -> NDArr
     height, width = pixels.shape[:2]
     image = Image.frombuffer("RGB", (width, height), np.ascontiguousarray(pixels), "raw", "BGRX", 0, 1).copy()
     draw, font = ImageDraw.Draw(image), ImageFont.load_default(FONT_PX)
-    labels = place_labels([_grow(one.bbox) for one in marks], [_size(one.id, font) for one in marks], width, height)
+    labels = place_labels(
+        [_grow(one.bbox) for one in marks], [_measure_words(one.id, font) for one in marks], width, height
+    )
     drawn = [_choose_colours(mark, label, pixels, n) for n, (mark, label) in enumerate(zip(marks, labels, strict=True))]
     for one in drawn:
-        _box(draw, one)
+        _draw_box(draw, one)
     for one in drawn:
-        _label(draw, one, font)
+        _draw_label(draw, one, font)
     return _bgrx(image)
 
 
@@ -94,7 +96,7 @@ def _measure_cost(boxes: Sequence[Rect], width: int, height: int) -> Cost:
 def _cheapest(box: Rect, size: tuple[int, int], cost: Cost) -> Rect:
     """Return the first of the cheapest places; what costs nothing ends the search."""
     best, least = Rect(0, 0, *size), -1
-    for place in _places(box, size, cost.shape[1], cost.shape[0]):
+    for place in _list_places(box, size, cost.shape[1], cost.shape[0]):
         price = int(cost[_slices(place)].sum())
         if least < 0 or price < least:
             best, least = place, price
@@ -103,7 +105,7 @@ def _cheapest(box: Rect, size: tuple[int, int], cost: Cost) -> Rect:
     return best
 
 
-def _places(box: Rect, size: tuple[int, int], width: int, height: int) -> Iterator[Rect]:
+def _list_places(box: Rect, size: tuple[int, int], width: int, height: int) -> Iterator[Rect]:
     """Yield places for a label, best first: outside at the corners, beside, inside, then further and further off."""
     for x, y in _origins(box, *size):
         yield Rect(min(max(x, 0), max(0, width - size[0])), min(max(y, 0), max(0, height - size[1])), *size)
@@ -130,7 +132,7 @@ def _scale_box(box: Rect, across: float, down: float) -> Rect:
     return Rect(x, y, max(1, round(box.right * across) - x), max(1, round(box.bottom * down) - y))
 
 
-def _size(words: str, font: ImageFont.FreeTypeFont | ImageFont.ImageFont) -> tuple[int, int]:
+def _measure_words(words: str, font: ImageFont.FreeTypeFont | ImageFont.ImageFont) -> tuple[int, int]:
     left, top, right, bottom = font.getbbox(words)
     return int(right - left) + 2 * _PAD_PX, int(bottom - top) + 2 * _PAD_PX
 
@@ -157,7 +159,7 @@ def _ground(box: Rect, pixels: NDArray[np.uint8]) -> float:
     return float(luma(pixels[rows[:, None], columns[None, :]]).mean())
 
 
-def _box(draw: ImageDraw.ImageDraw, one: _Drawn) -> None:
+def _draw_box(draw: ImageDraw.ImageDraw, one: _Drawn) -> None:
     box = one.mark.bbox
     if not _grow(_grow(box)).intersect(one.label):
         draw.line([_centre(one.label), _nearest(box, one.label)], one.colour)
@@ -165,7 +167,7 @@ def _box(draw: ImageDraw.ImageDraw, one: _Drawn) -> None:
         draw.rectangle((box.x - out, box.y - out, box.right - 1 + out, box.bottom - 1 + out), outline=colour)
 
 
-def _label(draw: ImageDraw.ImageDraw, one: _Drawn, font: ImageFont.FreeTypeFont | ImageFont.ImageFont) -> None:
+def _draw_label(draw: ImageDraw.ImageDraw, one: _Drawn, font: ImageFont.FreeTypeFont | ImageFont.ImageFont) -> None:
     label = one.label
     draw.rectangle((label.x, label.y, label.right - 1, label.bottom - 1), fill=one.colour)
     left, top, _, _ = font.getbbox(one.mark.id)

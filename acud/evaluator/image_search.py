@@ -49,7 +49,7 @@ class ImageSearch:
         """
         if png is None:
             return unknown("image_missing", "the daemon has the PNG of the image no more: arm the wait again")
-        sizes = self._sizes(leaf.digest, png)
+        sizes = self._decode_sizes(leaf.digest, png)
         if isinstance(sizes, Verdict):
             return sizes
         height, width = shot.pixels.shape[:2]
@@ -66,7 +66,7 @@ class ImageSearch:
     def _verdict(self, shot: ViewPixels, leaf: ScreenImage, sizes: tuple[Template, ...], origin: Point) -> Verdict:
         changes: dict[int, Mask] = {}
         for template in sizes:
-            found = self._places(shot, leaf, template, changes)
+            found = self._find_places(shot, leaf, template, changes)
             if found:
                 box = box_of(template, found[0])
                 at = box.shift(shot.crop.x + origin.x, shot.crop.y + origin.y)
@@ -75,7 +75,7 @@ class ImageSearch:
         words = f"the image ({sizes[0].width}x{sizes[0].height}) is nowhere with a similarity of {leaf.similarity:g}"
         return yes(words) if leaf.gone else no(words)
 
-    def _sizes(self, digest: str, png: bytes) -> tuple[Template, ...] | Verdict:
+    def _decode_sizes(self, digest: str, png: bytes) -> tuple[Template, ...] | Verdict:
         with self._lock:
             known = self._decoded.get(digest)
         if known is None:
@@ -86,7 +86,7 @@ class ImageSearch:
                     self._decoded.popitem(last=False)
         return known
 
-    def _places(
+    def _find_places(
         self, shot: ViewPixels, leaf: ScreenImage, template: Template, changes: dict[int, Mask]
     ) -> tuple[ImagePlace, ...]:
         """Return where the picture is in this size, best first. `changes`: tiles that changed since older pixels."""

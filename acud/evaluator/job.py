@@ -73,7 +73,7 @@ async def _look(job: Job, context: EvaluatorContext, tell: Tell) -> JobResult:
         if _reads_at_once(job, shot, context):
             shot = await context.read_look(shot, job)
         shown = await _redact_for_picture(job, shot, context)
-        picture = await _picture(job, shown.shot, context)
+        picture = await _write_picture(job, shown.shot, context)
     except FrameGone as fault:
         return JobResult(job.job_id, "frame_gone", reason=fault.message)
     except AcudError as fault:
@@ -82,7 +82,7 @@ async def _look(job: Job, context: EvaluatorContext, tell: Tell) -> JobResult:
         context.last_negative_views.began(wait_id, shot)
     answered, encode_ms = await _answer_all(job, shot, context, tell)
     features = await _answer_of_features(job, shot, context)
-    result = _result(job, shot, picture, answered)
+    result = _make_result(job, shot, picture, answered)
     result = replace(result, encode_ms=encode_ms, hidden=_hidden_boxes(shown), **features)
     return result if job.think is None else _add_thought(result, await think(job.think, shot, context))
 
@@ -156,7 +156,7 @@ def _hidden_boxes(redacted: RedactedPixels) -> tuple[HiddenBox, ...]:
     return tuple(HiddenBox(one.rule, one.box.shift(crop.x, crop.y)) for one in redacted.hidden)
 
 
-async def _picture(job: Job, shot: ViewPixels, context: EvaluatorContext) -> WrittenPicture:
+async def _write_picture(job: Job, shot: ViewPixels, context: EvaluatorContext) -> WrittenPicture:
     height, width = shot.pixels.shape[:2]
     if job.picture is None:
         return WrittenPicture("", width, height)
@@ -174,7 +174,7 @@ async def _answer_all(
         cache = JobCache(group)
         batcher = QuestionBatcher(group, context.vision, context.counters)
         asking = [group.create_task(WaitQuestions(ask, shot, context, cache, batcher).run()) for ask in job.asks]
-        last = await _as_they_come(asking, lambda some: tell(_part(job, shot, some)))
+        last = await _as_they_come(asking, lambda some: tell(_make_part(job, shot, some)))
     return last, sum(encoded.spent_ms for encoded in cache.values_of(Encoded))
 
 
@@ -194,12 +194,12 @@ async def _as_they_come(
     return ()
 
 
-def _part(job: Job, shot: ViewPixels, answers: tuple[Answered, ...]) -> JobResult:
+def _make_part(job: Job, shot: ViewPixels, answers: tuple[Answered, ...]) -> JobResult:
     height, width = shot.pixels.shape[:2]
-    return replace(_result(job, shot, WrittenPicture("", width, height), answers), status="part")
+    return replace(_make_result(job, shot, WrittenPicture("", width, height), answers), status="part")
 
 
-def _result(job: Job, shot: ViewPixels, picture: WrittenPicture, answers: tuple[Answered, ...]) -> JobResult:
+def _make_result(job: Job, shot: ViewPixels, picture: WrittenPicture, answers: tuple[Answered, ...]) -> JobResult:
     return JobResult(
         job.job_id,
         "done",

@@ -174,7 +174,7 @@ class WaitQuestions:
         """Return the answers, the whole verdict and the evidence kept for it."""
         self._recall()
         if self._open() and await self._is_held_back():
-            return Answered(self._ask.wait_id, tuple(self._answers), self._whole(), gated=True)
+            return Answered(self._ask.wait_id, tuple(self._answers), self._judge_whole(), gated=True)
         while wanted := self._open():
             first, *others = (self._answer(i, self._leaves[i]) for i in self._choose_next(wanted))
             # One alone needs no task: each is two more turns of the loop for an answer that is there.
@@ -182,9 +182,9 @@ class WaitQuestions:
                 self._note(answer)
         later = await self._look_ahead()
         self._context.gates.note_judged(self._ask, self._shot, self._verdicts)
-        if self._ask.asks and self._whole().answer is Answer.NO:
+        if self._ask.asks and self._judge_whole().answer is Answer.NO:
             self._context.last_negative_views.held_not(self._ask.wait_id, await self._last_view())
-        return await self._add_picture(replace(await self._result(later), later=later))
+        return await self._add_picture(replace(await self._make_result(later), later=later))
 
     async def _add_picture(self, answered: Answered) -> Answered:
         """Return the answer with a small picture of the shot, if one is wanted and no larger one is kept."""
@@ -216,11 +216,11 @@ class WaitQuestions:
             lambda: gates.holds_back(self._ask, self._shot)
         )
 
-    def _whole(self) -> Verdict:
+    def _judge_whole(self) -> Verdict:
         return conditions.evaluate(self._ask.until, self._verdicts)
 
-    async def _result(self, later: dict[int, dict[int, Verdict]]) -> Answered:
-        whole = self._whole()
+    async def _make_result(self, later: dict[int, dict[int, Verdict]]) -> Answered:
+        whole = self._judge_whole()
         answered = Answered(self._ask.wait_id, tuple(self._answers), whole)
         if self._ask.keep_evidence and (whole.answer is Answer.YES or not self._ask.asks):
             return replace(answered, evidence=await self._evidence())
@@ -364,7 +364,7 @@ class WaitQuestions:
         return await first_answer(judges, lambda one: self._see(one, question))
 
     async def _see(self, judge: Judge, question: JudgeQuestion) -> JudgeReply:
-        encoded = await self._picture(judge)
+        encoded = await self._encode_picture(judge)
         if isinstance(encoded, Withheld):
             return JudgeReply(unknown("redaction", encoded.reason), cost_usd=0.0)
         with self._evidence_meanwhile():
@@ -372,7 +372,7 @@ class WaitQuestions:
         self._context.judges.doubt(judge.name, answered=reply.verdict.code not in CONTINUES)
         return reply
 
-    async def _picture(self, judge: Judge) -> Encoded | Withheld:
+    async def _encode_picture(self, judge: Judge) -> Encoded | Withheld:
         form, shot = self._context.form(judge), self._shot
         if form.redacted:
             out = (await self._cache.once(RedactedPixels, self._context.redact_shot(self._shot))).value

@@ -74,7 +74,7 @@ def _lean(value: Any) -> Any:
         if config.array_like:  # its places are its names
             return value
         tag = {} if config.tag is None else {config.tag_field: config.tag}
-        said = ((name, getattr(value, field), default) for field, name, default in _fields(type(value)))
+        said = ((name, getattr(value, field), default) for field, name, default in _list_fields(type(value)))
         return tag | {name: _lean(one) for name, one, default in said if one != default}
     if isinstance(value, tuple | list):
         return [_lean(one) for one in value]
@@ -84,7 +84,7 @@ def _lean(value: Any) -> Any:
 
 
 @functools.cache
-def _fields(kind: type[msgspec.Struct]) -> tuple[tuple[str, str, Any], ...]:
+def _list_fields(kind: type[msgspec.Struct]) -> tuple[tuple[str, str, Any], ...]:
     """Return the fields of a struct: each with the name that is written, and its default."""
     return tuple(
         (one.name, one.encode_name, one.default_factory() if callable(one.default_factory) else one.default)

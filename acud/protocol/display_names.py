@@ -53,10 +53,10 @@ def rename_displays(value: Any, change: Change) -> Any:
 @functools.cache
 def _fields_with_names(kind: type[msgspec.Struct]) -> tuple[str, ...]:
     """Return the fields of `kind` that may hold a display's name, directly or in an inner message."""
-    return tuple(name for name, hint in _fields(kind) if _may_name(kind, name, hint, {kind}))
+    return tuple(name for name, hint in _list_fields(kind) if _may_name(kind, name, hint, {kind}))
 
 
-def _fields(kind: type[msgspec.Struct]) -> list[tuple[str, Any]]:
+def _list_fields(kind: type[msgspec.Struct]) -> list[tuple[str, Any]]:
     hints = typing.get_type_hints(kind)
     return [(name, hints[name]) for name in kind.__struct_fields__]
 
@@ -64,20 +64,20 @@ def _fields(kind: type[msgspec.Struct]) -> list[tuple[str, Any]]:
 def _may_name(kind: type[msgspec.Struct], name: str, hint: Any, seen: set[Any]) -> bool:
     if name in _ALWAYS or name in _OF_SOME.get(kind, ()):
         return True
-    inner = [one for one in _messages(hint) if one not in seen]
+    inner = [one for one in _list_messages(hint) if one not in seen]
     seen.update(inner)
     return any(
-        one is Any or isinstance(one, TypeVar) or any(_may_name(one, *field, seen=seen) for field in _fields(one))
+        one is Any or isinstance(one, TypeVar) or any(_may_name(one, *field, seen=seen) for field in _list_fields(one))
         for one in inner
     )
 
 
-def _messages(hint: Any) -> Iterator[Any]:
+def _list_messages(hint: Any) -> Iterator[Any]:
     """Yield the message types that a value of type `hint` may hold, and types that may hold anything."""
     if hint is Any or isinstance(hint, TypeVar) or (isinstance(hint, type) and issubclass(hint, msgspec.Struct)):
         yield hint
     for part in typing.get_args(hint):
-        yield from _messages(part)
+        yield from _list_messages(part)
 
 
 def _rename_field(owner: msgspec.Struct, name: str, value: Any, change: Change) -> Any:

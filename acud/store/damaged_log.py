@@ -101,7 +101,7 @@ def _loss_after_break(data: bytes, header: tuple[int, ...], index: _Index | None
     sums: Sums = (header[6], header[7])
     ours: list[_Frame] = []
     is_broken = False
-    for frame in _frames(data, page):
+    for frame in _split_frames(data, page):
         is_broken = is_broken or frame.salts != own or _add_checksums(frame.checked, sums, _order(magic)) != frame.sums
         if not is_broken:
             good, sums = frame.number, frame.sums
@@ -119,7 +119,7 @@ def _loss_after_break(data: bytes, header: tuple[int, ...], index: _Index | None
 
 
 def _loss_without_header(data: bytes, path: Path, index: _Index | None) -> Loss | None:
-    frames = list(_frames(data, _page_size(path)))
+    frames = list(_split_frames(data, _page_size(path)))
     salts = index.salts if index is not None else next((frame.salts for frame in frames if any(frame.salts)), None)
     ours = [frame for frame in frames if frame.salts == salts]
     copied = index.copied if index is not None else 0
@@ -131,7 +131,7 @@ def _loss_without_header(data: bytes, path: Path, index: _Index | None) -> Loss 
     return Loss(end - copied, max(1, commits), what, _log_name(salts))
 
 
-def _frames(data: bytes, page: int) -> Iterator[_Frame]:
+def _split_frames(data: bytes, page: int) -> Iterator[_Frame]:
     size = _FRAME.size + page
     for number, at in enumerate(range(_HEADER.size, len(data) - size + 1, size), 1):
         _, pages, salt, pepper, first, second = _FRAME.unpack_from(data, at)

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from acud.base import log
 from acud.base.errors import Refused
 from acud.config import Settings, http_listeners
-from acud.config.http_listeners import taken_by_another
+from acud.config.http_listeners import is_taken_by_another
 from acud.process.event_loop import EventLoop
 from acud.process.systemd_notify import SystemdNotifier
 from acud.protocol.bootstrap import WebOptions
@@ -162,7 +162,7 @@ class Web(OptionalChild):
 
     def _note_port_fault(self, name: str, fault: Refused, before: Refused | None) -> Refused:
         """Return the fault to report, and end the sessions if another user holds the gateway's port."""
-        if name != "gateway" or not taken_by_another(fault):
+        if name != "gateway" or not is_taken_by_another(fault):
             return fault
         if before is not None and before.facts == fault.facts:
             return before

@@ -45,10 +45,10 @@ def _print_status(reply: AnalysisStatusReply) -> None:
     if reply.fault:
         say(f"fault: {reply.fault}")
     if reply.last is not None:
-        say(_line(reply.last))
+        say(_format_result(reply.last))
 
 
-def _line(result: AnalysisResult) -> str:
+def _format_result(result: AnalysisResult) -> str:
     mark = "🧠" if result.pushed else " "
     return f"{local_time(result.ts / 1000)} {mark} {result.analysis}"
 
@@ -63,7 +63,9 @@ def history(session: Session, *, limit: int) -> None:
     acud analysis history
     """
     reply = session.client().analysis_history(limit)
-    session.show(reply, lambda: say_all(map(_line, reply.results) if reply.results else ["nothing was said yet"]))
+    session.show(
+        reply, lambda: say_all(map(_format_result, reply.results) if reply.results else ["nothing was said yet"])
+    )
 
 
 @analysis.command(short_help="Show what it would be made from now.")
@@ -163,7 +165,7 @@ def sense(session: Session, *, after: int, **options: Any) -> None:
     acud analysis sense --kind text --text "Unread: 3" --app mail
     """
     if options["kind"]:
-        _tell(session, **options)
+        _post_sense(session, **options)
         return
     reply = session.client().sense_list(after, meta_only=True)
 
@@ -177,6 +179,6 @@ def sense(session: Session, *, after: int, **options: Any) -> None:
     session.show(reply, human)
 
 
-def _tell(session: Session, *, kind: Any, ocr: str, app: str, title: str) -> None:
+def _post_sense(session: Session, *, kind: Any, ocr: str, app: str, title: str) -> None:
     reply = session.client().sense_post(kind, int(time.time() * 1000), ocr, meta=SenseMeta(app=app, windowTitle=title))
     session.show(reply, lambda: say(f"sense event {reply.id}"))

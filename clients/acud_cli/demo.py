@@ -68,17 +68,17 @@ def _show(home: Path, keep: bool) -> WaitShowReply:
     env = _environment(home)
     with _daemon(env, keep), Client(places.resolve(env), timeout_s=20) as client:
         display = client.display_create(1280, 720).display
-        _tell(
+        _print_step(
             "display",
             f"{display.name}, {display.width}x{display.height}, with a window manager and a session bus of its own",
         )
         with _terminal(display, keep):
-            _tell("terminal", "an xterm there downloads something for eight seconds")
+            _print_step("terminal", "an xterm there downloads something for eight seconds")
             _wait(env, display)
             told = _timeline(client)
         if keep:
-            _how_to_look_around(home, display)
-    _what_next(keep)
+            _print_environment(home, display)
+    _print_next_steps(keep)
     print(f"{DIM}the whole demo took {duration(time.monotonic() - began_s)}{PLAIN}")
     return told
 
@@ -93,7 +93,7 @@ def _environment(home: Path) -> dict[str, str]:
 def _daemon(env: dict[str, str], keep: bool) -> Iterator[None]:
     _acud(env, "daemon", "stop", "--force")  # of a demo that was killed, or kept
     try:
-        _tell("daemon", _acud(env, "daemon", "start"))
+        _print_step("daemon", _acud(env, "daemon", "start"))
         yield
     finally:
         if not keep:
@@ -133,10 +133,10 @@ def _timeline(client: Client) -> WaitShowReply:
     for at_s, words in _moments(story):
         print(f"  {at_s:6.2f} s  {shorten(words, 110)}")
     print()
-    _tell("frames", f"{count(newest.frames_seen, 'frame')} seen, {count(newest.judged, 'evaluation')}")
-    _tell("judge", f"{count(newest.judge_calls, 'call')} of the OCR on this machine, no key, no network")
-    _tell("latency", _latency(newest))
-    _tell("evidence", story.evidence_path or "none was kept")
+    _print_step("frames", f"{count(newest.frames_seen, 'frame')} seen, {count(newest.judged, 'evaluation')}")
+    _print_step("judge", f"{count(newest.judge_calls, 'call')} of the OCR on this machine, no key, no network")
+    _print_step("latency", _latency(newest))
+    _print_step("evidence", story.evidence_path or "none was kept")
     print()
     return story
 
@@ -159,7 +159,7 @@ def _latency(wait: WaitInfo) -> str:
     return f"changed → resolved in {GREEN}{milliseconds(wait.changed_to_resolved_ms)}{PLAIN}"
 
 
-def _how_to_look_around(home: Path, display: DisplayInfo) -> None:
+def _print_environment(home: Path, display: DisplayInfo) -> None:
     place = shlex.quote(str(home))
     print(f"{BOLD}Still running{PLAIN} (end it with: acud --home {place} daemon stop)")
     print(f"  export ACU_HOME={place}")
@@ -167,7 +167,7 @@ def _how_to_look_around(home: Path, display: DisplayInfo) -> None:
     print("  acud top\n")
 
 
-def _what_next(keep: bool) -> None:
+def _print_next_steps(keep: bool) -> None:
     print(f"{BOLD}Try next{PLAIN}")
     if not keep:
         print("  acud demo --keep              # leaves the daemon and the terminal running to look around")
@@ -175,7 +175,7 @@ def _what_next(keep: bool) -> None:
     print("  acud wait --help\n")
 
 
-def _tell(name: str, words: str) -> None:
+def _print_step(name: str, words: str) -> None:
     print(f"  {DIM}{name:<9}{PLAIN} {words}", flush=True)
 
 

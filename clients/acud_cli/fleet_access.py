@@ -116,7 +116,7 @@ def grant(session: Session, *, role: str, name: str, folder: Path, public_key: s
     access.write_grants(folder, held)
     admin_key = "" if changed.role is access.Role.ADMIN else held.admin_key()
     trusts = f', which belongs together with [fleet] admin_key = "{admin_key}"' if admin_key else ""
-    _show(session, folder, f"{_line(changed)}{f', with the seed {seed}' if seed else ''}{trusts}")
+    _show(session, folder, f"{_format_grant(changed)}{f', with the seed {seed}' if seed else ''}{trusts}")
 
 
 @click.command(short_help="List who is granted what.")
@@ -133,7 +133,8 @@ def grants(session: Session, *, folder: Path) -> None:
 
     held = access.read_grants(folder, settings.prefix)
     session.show(
-        held, lambda: say_all([_line(one) for one in held.grants] or [f"nobody is granted anything in {folder}"])
+        held,
+        lambda: say_all([_format_grant(one) for one in held.grants] or [f"nobody is granted anything in {folder}"]),
     )
 
 
@@ -158,13 +159,13 @@ def revoke(session: Session, *, role: str, name: str, folder: Path, old_keys: bo
     if old_keys:
         newest = replace(found, keys=found.keys[:1])
         access.write_grants(folder, held.with_grant(newest))
-        _show(session, folder, _line(newest))
+        _show(session, folder, _format_grant(newest))
         return
     access.write_grants(folder, held.without(found))
     _show(session, folder, f"{found.role} {found.name} may do nothing any more")
 
 
-def _line(one: Grant) -> str:
+def _format_grant(one: Grant) -> str:
     more = f", asks jobs of kind {', '.join(one.kinds)}" if one.kinds else ""
     more += f", carries wakes of {', '.join(one.carries)}" if one.carries else ""
     return f"{one.role} {one.name}: {', '.join(key[:9] + '…' for key in one.keys)}{more}"

@@ -92,7 +92,7 @@ def gui_find(session: Session, *, description: str, backend: GroundingBackend | 
     """
     places = pick(options, "target", "display", "task_id")
     reply = session.client().gui_find(description, backend=backend, max_candidates=options["candidates"], **places)
-    session.show(reply, lambda: _tell(reply.found))
+    session.show(reply, lambda: _print_found(reply.found))
     return _EXITS[reply.found.status]
 
 
@@ -142,7 +142,7 @@ def gui_do(
     acud gui do "drag the report to the Trash" --expect "the report is gone from the list"
     acud gui do "type 'Anna' into Name" "type 'Bern' into City" "click Save" --until-text "Saved"
     """
-    first, *then = [*instructions, *_lines(file)] or [""]
+    first, *then = [*instructions, *_read_lines(file)] or [""]
     if not first:
         raise click.UsageError("say what to do: an INSTRUCTION, or --script")
     client = session.client()
@@ -164,16 +164,16 @@ def gui_do(
         reply = follow_action_wait(session, client, reply)
     if picture is not None and reply.picture is not None:
         write_picture(picture, reply.picture.image)
-    session.show(with_path(reply, picture), lambda: _tell_done(reply))
+    session.show(with_path(reply, picture), lambda: _print_done(reply))
     return _EXITS[reply.status] if reply.wait is None else of_state(reply.wait.wait.state)
 
 
-def _lines(file: TextIO | None) -> list[str]:
+def _read_lines(file: TextIO | None) -> list[str]:
     lines = () if file is None else map(str.strip, file)
     return [line for line in lines if line and not line.startswith("#")]
 
 
-def _tell(found: Found) -> None:
+def _print_found(found: Found) -> None:
     for candidate in found.candidates:
         say(_candidate(candidate))
     if found.status != "found":
@@ -189,7 +189,7 @@ def _candidate(one: Candidate) -> str:
     return f"{one.point.x},{one.point.y}{box}: {what} ({one.method.value}, {one.confidence:.2f})"
 
 
-def _tell_done(reply: DoReply) -> None:
+def _print_done(reply: DoReply) -> None:
     say(f"{reply.status}: {reply.message}")
     for line in [*reply.done, *(f"not done: {one}" for one in reply.left)]:
         say(f"  {line}")

@@ -66,7 +66,7 @@ def look(session: Session, *, target: str, window: str, region: tuple[int, ...] 
     """
     if options["redacted"] and options["on_change"] is not None:
         raise click.UsageError("--redacted shows what is there now; leave out --on-change")
-    where, kind = target_of(target, region, window), _kind(options)
+    where, kind = target_of(target, region, window), _choose_format(options)
     _check_output(session, options["output"])
     client = session.client()
     form = {"format": kind, **pick(options, "display", "max_side_px", "quality", "task_id")}
@@ -84,7 +84,7 @@ def _hidden_words(picture: Picture) -> str:
     return f"black: {', '.join(found) or 'nothing'}"
 
 
-def _kind(options: dict[str, Any]) -> Literal["png", "jpeg"]:
+def _choose_format(options: dict[str, Any]) -> Literal["png", "jpeg"]:
     """Return the picture's format. Raises: click.UsageError if the file's name contradicts it."""
     output: Path | None = options["output"]
     asked: Literal["png", "jpeg"] | None = options["kind"]

@@ -82,7 +82,7 @@ def mcp(ctx: click.Context, /, *, http: bool, port: int, fleet: bool, autostart:
     if autostart:
         session.only_here("--autostart")
     workspace = workspace_of(os.environ)
-    names = (_names(given["caps"]), _names(given["tools"]))
+    names = (_split_names(given["caps"]), _split_names(given["tools"]))
     absent = _absent(session) | (frozenset() if workspace else {"workspace"})
     selection = Selection(*names, given["read_only"], absent)
     handshake = None
@@ -93,7 +93,7 @@ def mcp(ctx: click.Context, /, *, http: bool, port: int, fleet: bool, autostart:
         if not handshake.answer():
             return
     # What follows takes its time to load; the host has its list of tools by now.
-    options = _options(session, selection, workspace, http=http, **given)
+    options = _make_options(session, selection, workspace, http=http, **given)
     starter = _starter(session) if autostart else None
     if handshake is None:
         from acud_mcp.http_server import serve as serve_http
@@ -128,7 +128,7 @@ def _absent(session: Session) -> frozenset[str]:
     return frozenset(off | (set() if settings.gui_agent.backend else {"planner"}))
 
 
-def _options(
+def _make_options(
     session: Session,
     selection: Selection,
     workspace: Path | None,
@@ -154,7 +154,7 @@ def _options(
     )
 
 
-def _names(text: str) -> tuple[str, ...]:
+def _split_names(text: str) -> tuple[str, ...]:
     return tuple(name for name in text.replace(" ", "").split(",") if name)
 
 
@@ -203,11 +203,11 @@ def install(session: Session, *, host: str, config: Path | None, dry_run: bool, 
             hosts.write_file(Path(name), content)
     reply = {"host": host, "written": not dry_run, "files": list(files), "entry": added}
     session.show(
-        reply, lambda: _tell(chosen.title, list(files), "" if not dry_run else hosts.show_entry(chosen, added))
+        reply, lambda: _print_files(chosen.title, list(files), "" if not dry_run else hosts.show_entry(chosen, added))
     )
 
 
-def _tell(title: str, files: list[str], dry_run: str) -> None:
+def _print_files(title: str, files: list[str], dry_run: str) -> None:
     """`dry_run`: what would be written, "" where it was."""
     for name in files:
         say(f"{'would write' if dry_run else 'wrote'} {name}")

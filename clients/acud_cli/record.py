@@ -188,11 +188,11 @@ def _write_steps(client: Client, task_id: str, file: BinaryIO) -> Manifest:
         if isinstance(step, bytes):
             file.write(step)
         else:
-            answer = _reply(client, step.request, step.kind)
+            answer = _ask(client, step.request, step.kind)
     return step
 
 
-def _reply(client: Client, request: Struct, kind: type[Struct]) -> Struct | AcudError:
+def _ask(client: Client, request: Struct, kind: type[Struct]) -> Struct | AcudError:
     try:
         return client.ask(request, kind)
     except AcudError as fault:

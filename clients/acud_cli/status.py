@@ -74,7 +74,7 @@ def _warn(text: str) -> None:
 def _facts(reply: StatusReply) -> Iterator[tuple[str, str]]:
     yield "home", reply.home
     for place, one in enumerate(reply.displays):
-        yield "displays" if place == 0 else "", _display(one)
+        yield "displays" if place == 0 else "", _format_display(one)
     if not reply.displays:
         yield "displays", "none yet"
     yield "waits", _counts(reply.waits) or "none"
@@ -96,7 +96,7 @@ def _facts(reply: StatusReply) -> Iterator[tuple[str, str]]:
     yield "judged", f"{count(reply.judge_calls, 'judge call')}, today {cost(reply.cost_usd_today)}"
 
 
-def _display(one: DisplayInfo) -> str:
+def _format_display(one: DisplayInfo) -> str:
     size = f" {one.width}x{one.height}" if one.width else ""
     cover = screen_cover(one.windows)
     marks = (["default"] if one.is_default else []) + ([f"taken by {one.taken_by}"] if one.taken_by else [])

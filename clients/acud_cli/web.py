@@ -89,7 +89,7 @@ def _with_whole_ids(client: Client, options: dict[str, Any]) -> dict[str, Any]:
 
 def _print_made(secret: str, token: AccessToken) -> None:
     say(secret)
-    warn(f"{token.pass_id}: {_good_for(token)}, {_until(token)}")
+    warn(f"{token.pass_id}: {_good_for(token)}, {_format_expiry(token)}")
 
 
 @token.command("list", short_help="List tokens and sessions.")
@@ -131,7 +131,7 @@ def print_tokens(tokens: tuple[AccessToken, ...]) -> None:
     for one in tokens:
         used = moment(one.used_utc_s) if one.used_utc_s else "never"
         made = moment(one.created_utc_s)
-        table.add_row(plain(one.name) or "-", plain(_good_for(one)), _until(one), used, made, one.pass_id)
+        table.add_row(plain(one.name) or "-", plain(_good_for(one)), _format_expiry(one), used, made, one.pass_id)
     print_table(table)
 
 
@@ -140,7 +140,7 @@ def _good_for(one: AccessToken) -> str:
     return f"{one.scope.value} of {', '.join(places)}" if places else one.scope.value
 
 
-def _until(one: AccessToken) -> str:
+def _format_expiry(one: AccessToken) -> str:
     return f"until {local_moment(one.expires_utc_s)}" if one.expires_utc_s else "until revoked"
 
 
@@ -176,7 +176,9 @@ def serve(session: Session, **options: str | int | None) -> None:
     """
     from acud_web.process import serve_gateway
 
-    serve_gateway(_with(config.load(session.paths.config, os.environ).web, options, "docs/web.md"), session.paths)
+    serve_gateway(
+        _replace_settings(config.load(session.paths.config, os.environ).web, options, "docs/web.md"), session.paths
+    )
 
 
 @web.command(short_help="Serve /feed, /sense, /health and /agent/* in the foreground.")
@@ -199,7 +201,8 @@ def relay(session: Session, **options: str | int | bool | None) -> None:
     from acud_web.process import serve_relay
 
     serve_relay(
-        _with(config.load(session.paths.config, os.environ).http_endpoints, options, "docs/relay.md"), session.paths
+        _replace_settings(config.load(session.paths.config, os.environ).http_endpoints, options, "docs/relay.md"),
+        session.paths,
     )
 
 
@@ -286,7 +289,7 @@ def _print_status(addresses: dict[str, str], tokens: tuple[AccessToken, ...]) ->
     print_tokens(tokens)
 
 
-def _with(settings: Listener, options: dict[str, Any], page: str) -> Listener:
+def _replace_settings(settings: Listener, options: dict[str, Any], page: str) -> Listener:
     chosen = {name: value for name, value in options.items() if value is not None}
     try:
         return convert(msgspec.to_builtins(settings) | chosen, type(settings))

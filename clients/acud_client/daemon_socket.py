@@ -63,12 +63,12 @@ class DaemonSocket:
         """Connect and hang up at once, to learn whether a daemon listens."""
         serial = self.serial()
         if not serial:
-            return SocketStatus(self._why_absent())
+            return SocketStatus(self._explain_absence())
         if not self._is_ours():
             return SocketStatus(SocketState.FOREIGN, serial)
-        return self._knock(serial)
+        return self._probe(serial)
 
-    def _why_absent(self) -> SocketState:
+    def _explain_absence(self) -> SocketState:
         try:
             self.path.parent.stat()
             readable = os.access(self.path.parent, os.X_OK)
@@ -82,7 +82,7 @@ class DaemonSocket:
         # A short socket directory lies under /tmp, where any user could have made it first. Root may look anywhere.
         return os.getuid() in (0, self.path.parent.stat().st_uid)
 
-    def _knock(self, serial: str) -> SocketStatus:
+    def _probe(self, serial: str) -> SocketStatus:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK) as knocking:
             code = knocking.connect_ex(os.fsencode(self.path))
             if code == 0:

@@ -115,7 +115,7 @@ class Archive:
         self.packed.append(Packed(name, len(data), hashlib.sha256(data).hexdigest()))
         return self._sink.take()
 
-    def pour(self, name: str, descriptor: int, *, stored: bool = False) -> Iterator[bytes]:
+    def add_file(self, name: str, descriptor: int, *, stored: bool = False) -> Iterator[bytes]:
         """Add the file behind `descriptor`, which stays open, as long as it is now; yield what follows, bit by bit."""
         found, digest, at = os.fstat(descriptor), hashlib.sha256(), 0
         with self._zip.open(_head(name, found.st_mtime, stored=stored), "w", force_zip64=True) as entry:
@@ -264,7 +264,7 @@ class _Export:
             self._notes.append(f"{name} could not be read: {fault.strerror}")
             return
         try:
-            yield from self._archive.pour(name, descriptor, stored=path.suffix == VIDEO_SUFFIX)
+            yield from self._archive.add_file(name, descriptor, stored=path.suffix == VIDEO_SUFFIX)
         finally:
             os.close(descriptor)
 

@@ -243,13 +243,13 @@ def _host_rights(names: FleetNames, grant: Grant) -> Rights:
     return Rights(
         shared=(
             # Its lease, its newest words, and where its objects are.
-            *(_key(names, bucket, host) for bucket in ("hosts", "members")),
-            _key(names, "places", f"{host}.>"),
+            *(_key_subject(names, bucket, host) for bucket in ("hosts", "members")),
+            _key_subject(names, "places", f"{host}.>"),
             *(line for bucket in ("hosts", "members", "drains") for line in _reads(names, bucket, host)),
             *_reads(names, "places", f"{host}.>"),
             # Its events; where it stopped is what the stream holds.
             names.event(host, ">"),
-            *_info(names.stream("EVENTS"), wakes),
+            *_info_subjects(names.stream("EVENTS"), wakes),
             f"{_API}.DIRECT.GET.{names.stream('EVENTS')}.{names.event(host, '>')}",
             # Wakes of its waits, and the messages that they were seen.
             names.wake("*", host),
@@ -257,7 +257,7 @@ def _host_rights(names: FleetNames, grant: Grant) -> Rights:
             *(line for agent in grant.carries for line in _takes(wakes, names.wake_reader(agent))),
             # Jobs for workers.
             *(names.job(kind, host) for kind in grant.kinds),
-            *(_info(jobs) if grant.kinds else ()),
+            *(_info_subjects(jobs) if grant.kinds else ()),
             *(f"{_API}.CONSUMER.INFO.{jobs}.{names.workers(kind)}" for kind in grant.kinds),
         ),
         answers=(names.request(host), *([names.answer(host, "*", "*")] if grant.kinds else [])),
@@ -271,7 +271,7 @@ def _endpoint_rights(names: FleetNames, grant: Grant) -> Rights:
     return Rights(
         shared=(
             # A place on a host is claimed in its lease; drained and forgotten are hosts through the endpoint alone.
-            *(_key(names, bucket, ">" if bucket == "places" else "*") for bucket in buckets),
+            *(_key_subject(names, bucket, ">" if bucket == "places" else "*") for bucket in buckets),
             *(line for bucket in buckets for line in _reads(names, bucket, ">")),
             names.wake("*", ENDPOINT),  # of waits that it ends in the place of a host that is lost
         ),
@@ -293,7 +293,8 @@ def _agent_rights(names: FleetNames, grant: Grant) -> Rights:
     wakes = names.stream("WAKES")
     takes = _takes(wakes, names.wake_reader(grant.name))
     return Rights(
-        shared=(names.acknowledgement("*", grant.name), *_info(wakes), *takes), inbox=f"agent-{key_of(grant.name)}"
+        shared=(names.acknowledgement("*", grant.name), *_info_subjects(wakes), *takes),
+        inbox=f"agent-{key_of(grant.name)}",
     )
 
 
@@ -308,17 +309,17 @@ _RIGHTS = {
 }  # fmt: skip
 
 
-def _key(names: FleetNames, bucket: str, key: str) -> str:
+def _key_subject(names: FleetNames, bucket: str, key: str) -> str:
     return f"$KV.{names.bucket(bucket)}.{key}"  # ADR-8 of NATS: where a bucket's keys are
 
 
 def _reads(names: FleetNames, bucket: str, key: str) -> tuple[str, ...]:
     # By their names alone: a user that may read by number (STREAM.MSG.GET) could read all messages.
     stream = f"KV_{names.bucket(bucket)}"
-    return (*_info(stream), f"{_API}.DIRECT.GET.{stream}.{_key(names, bucket, key)}")
+    return (*_info_subjects(stream), f"{_API}.DIRECT.GET.{stream}.{_key_subject(names, bucket, key)}")
 
 
-def _info(*streams: str) -> tuple[str, ...]:
+def _info_subjects(*streams: str) -> tuple[str, ...]:
     return tuple(f"{_API}.STREAM.INFO.{stream}" for stream in streams)
 
 
@@ -359,7 +360,7 @@ def permissions(grants: Grants) -> str:
     the sender may not publish there. Only messages on shared subjects leave an account.
     """
     names = FleetNames(grants.prefix)
-    paths = list(dict.fromkeys(_paths(names, grants)))
+    paths = list(dict.fromkeys(_list_paths(names, grants)))
     accounts: dict[str, list[Grant]] = {_FLEET: []}
     for one in grants.grants:
         accounts.setdefault(_account(one), []).append(one)
@@ -371,7 +372,7 @@ def _account(grant: Grant) -> str:
     return _FLEET if grant.role is Role.ADMIN else f"{grant.role}-{key_of(grant.name)}"
 
 
-def _paths(names: FleetNames, grants: Grants) -> Iterator[_Path]:
+def _list_paths(names: FleetNames, grants: Grants) -> Iterator[_Path]:
     """Yield the ways of messages between accounts: to the streams, and between askers and answerers."""
     held = [(one, _account(one), list_rights(names, one)) for one in grants.grants if one.role is not Role.ADMIN]
     for _, account, own in held:
@@ -394,7 +395,7 @@ def _matches(patterns: Iterable[str], subject: str) -> bool:
 
 def _block(names: FleetNames, account: str, held: list[Grant], paths: list[_Path]) -> str:
     parts = {
-        "users": [_user(names, key, one) for one in held for key in one.keys],
+        "users": [_format_user(names, key, one) for one in held for key in one.keys],
         "exports": [_export(path) for path in paths if path.exporter == account],
         "imports": [_import(names, path) for path in paths if path.importer == account],
     }
@@ -419,7 +420,7 @@ def _inside(names: FleetNames, subject: str) -> str:
     return names.api + subject.removeprefix(_API) if subject.startswith(f"{_API}.") else subject
 
 
-def _user(names: FleetNames, key: str, grant: Grant) -> str:
+def _format_user(names: FleetNames, key: str, grant: Grant) -> str:
     own = list_rights(names, grant)
     shared = own.shared if grant.role is Role.ADMIN else [f"{_API}.INFO", *(_inside(names, one) for one in own.shared)]
     publish = dict.fromkeys((*shared, *own.asks, *own.tells))
@@ -427,10 +428,10 @@ def _user(names: FleetNames, key: str, grant: Grant) -> str:
     replies = f'          allow_responses {{ max: {_REPLIES}, expires: "{_REPLIES_FOR}" }}\n' if own.answers else ""
     return (
         f"      {{\n        # {grant.role} {grant.name}\n        nkey: {key}\n        permissions {{\n"
-        f"          publish {{ allow: [\n{_lines(publish)}          ] }}\n"
-        f"          subscribe {{ allow: [\n{_lines(subscribe)}          ] }}\n{replies}        }}\n      }}\n"
+        f"          publish {{ allow: [\n{_format_subjects(publish)}          ] }}\n"
+        f"          subscribe {{ allow: [\n{_format_subjects(subscribe)}          ] }}\n{replies}        }}\n      }}\n"
     )
 
 
-def _lines(subjects: Iterable[str]) -> str:
+def _format_subjects(subjects: Iterable[str]) -> str:
     return "".join(f'            "{subject}"\n' for subject in subjects)

@@ -64,7 +64,7 @@ class DisplayCopies:
             await self._pass_host(request_id, host_in(copy))
         await self.remove(copy)
 
-    async def tell_recipe(self, host: str, display: str, copy: str) -> None:
+    async def store_recipe(self, host: str, display: str, copy: str) -> None:
         """Store the recipe of a copy of `display` of the lost `host`, in case the copy's host is lost first."""
         copied = await self._places.one(host, "display", display)
         to, name = host_in(copy), copy.partition("/")[2]

@@ -75,7 +75,7 @@ class Endpoint:
             async with NatsConnection(
                 self._settings, "acud fleet endpoint", self._news, inbox="endpoint"
             ) as connection:
-                parts = EndpointParts(connection, self._member, self._feed.tell_end, str(self._paths.home))
+                parts = EndpointParts(connection, self._member, self._feed.publish_end, str(self._paths.home))
                 pool = self._pool(connection)
 
                 def open_to(server: MessageServer) -> None:
@@ -117,7 +117,7 @@ class Endpoint:
         await connection.ready()
         kinds = {Signed.EVENT: connection.names.event("*", ">"), Signed.TOLD: connection.names.unstored_event("*", ">")}
         for kind, subject in kinds.items():
-            await connection.nats.subscribe(subject, cb=partial(self._event, connection.signatures, kind))
+            await connection.nats.subscribe(subject, cb=partial(self._handle_event, connection.signatures, kind))
         await parts.run()
 
     # ---- events ----
@@ -128,11 +128,11 @@ class Endpoint:
 
     def _member(self, word: str, member: Member) -> None:
         _LOG.info(f"fleet.{word}", host=member.host)
-        self._feed.tell(
+        self._feed.publish_own(
             f"fleet.{word}", member.host, {"waits": member.state.live_waits, "displays": member.state.displays}
         )
 
-    async def _event(self, signatures: Signatures, kind: Signed, message: Msg) -> None:
+    async def _handle_event(self, signatures: Signatures, kind: Signed, message: Msg) -> None:
         host, identity = message.subject.split(".")[2], (message.headers or {}).get(ID, "")
         sender = Identity("host", host)
         try:
@@ -164,12 +164,12 @@ class Endpoint:
     # ---- requests ----
 
     async def _answer(self, router: RequestRouter, pool: ProcessPool, incoming: ReadRequest, _: bytes) -> bytes:
-        reply = await self._reply(router, incoming)
+        reply = await self._make_reply(router, incoming)
         if isinstance(reply, FleetHostsReply):
             reply = msgspec.structs.replace(reply, processes=(os.getpid(), *pool.pids))
         return envelopes.answer(incoming.request_id, reply, self._feed.newest)
 
-    async def _reply(self, router: RequestRouter, incoming: ReadRequest) -> Any:
+    async def _make_reply(self, router: RequestRouter, incoming: ReadRequest) -> Any:
         if isinstance(incoming.request, EventsSince):
             return self._feed.since(incoming.request)
         if isinstance(incoming.request, Shutdown):

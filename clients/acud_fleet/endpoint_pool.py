@@ -183,7 +183,7 @@ class ProcessPool:
         if await process.stdout.readline() == READY:
             self._serving.append(_Serving(number, process.pid, own))
             self._is_short = self._is_short and len(self._serving) < self._count
-            self._tell()
+            self._send_numbers()
         watch = asyncio.create_task(self._kill_if_it_hangs(process, number))
         try:
             await process.wait()
@@ -201,12 +201,12 @@ class ProcessPool:
 
     def _lose(self) -> None:
         self._is_short = True
-        self._tell()
+        self._send_numbers()
         with contextlib.suppress(FileNotFoundError):
             # Clients take a socket file that has changed for another run's (`DaemonSocket.serial`), and ask again.
             os.utime(self._control)
 
-    def _tell(self) -> None:
+    def _send_numbers(self) -> None:
         there = f"{1 + len(self._serving)} of the endpoint's {1 + self._count} processes serve"
         self._warn("processes", there if self._is_short else "", _MEND)
 

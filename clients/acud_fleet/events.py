@@ -197,7 +197,7 @@ class EventFeed:
         self._ended: OrderedDict[tuple[str, str], None] = OrderedDict()
         """By host and wait, ends that the fleet published in place of the host."""
 
-    def tell_end(self, info: WaitInfo, host: str) -> None:
+    def publish_end(self, info: WaitInfo, host: str) -> None:
         """Publish, once, that the fleet ended a wait of `host`; the host's own end on its return is left out. Nothing
         is published of one that goes on elsewhere.
         """
@@ -222,9 +222,9 @@ class EventFeed:
             "changed_to_resolved_ms": None,
             "host": host,
         }
-        self.tell(f"wait.{info.state.value}", info.wait_id, facts)
+        self.publish_own(f"wait.{info.state.value}", info.wait_id, facts)
 
-    def tell(self, topic: str, subject: str, data: dict[str, Any]) -> None:
+    def publish_own(self, topic: str, subject: str, data: dict[str, Any]) -> None:
         """Publish an event of the endpoint itself."""
         self._add(Event(0, 0, topic, time.time(), subject, data))
 

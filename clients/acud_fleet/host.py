@@ -284,12 +284,12 @@ class _ConnectionNews:
         self._newest = FleetNews(False, "")
 
     def news(self, connected: bool, text: str) -> None:
-        self._tell(FleetNews(connected, text, self._newest.warnings))
+        self._send_news(FleetNews(connected, text, self._newest.warnings))
 
     def warn(self, warnings: Mapping[str, tuple[str, str]]) -> None:
-        self._tell(replace(self._newest, warnings=tuple(warnings.values())))
+        self._send_news(replace(self._newest, warnings=tuple(warnings.values())))
 
-    def _tell(self, news: FleetNews) -> None:
+    def _send_news(self, news: FleetNews) -> None:
         self._newest = news
         self._queue.put_nowait(news)
 
@@ -345,7 +345,7 @@ async def _until_stopped(child: AsyncChild[ToFleet], host: HostService) -> None:
             tasks.add(task)
             task.add_done_callback(tasks.discard)
 
-        begin(_obey(child, stopping, lambda delivery: begin(_bring(child, host.wake_publisher, delivery))))
+        begin(_handle_orders(child, stopping, lambda delivery: begin(_bring(child, host.wake_publisher, delivery))))
         begin(child.beat(lambda: Heartbeat(rss_mb=child_process.rss_mb(), counters=host.counters())))
         begin(host.run())
         await stopping.wait()
@@ -354,7 +354,7 @@ async def _until_stopped(child: AsyncChild[ToFleet], host: HostService) -> None:
     await host.leave()
 
 
-async def _obey(child: AsyncChild[ToFleet], stopping: asyncio.Event, bring: Callable[[Deliver], None]) -> None:
+async def _handle_orders(child: AsyncChild[ToFleet], stopping: asyncio.Event, bring: Callable[[Deliver], None]) -> None:
     async for message in child.messages():
         if isinstance(message, Deliver):
             bring(message)  # as many side by side as the route allows

@@ -207,9 +207,9 @@ async def _consumer(connection: NatsConnection, stream: str, config: ConsumerCon
                 await connection.streams.add_consumer(stream, config)
             return PartState(name, "made" if change else "missing")
         differs = "; ".join(
-            f"{field} is {_plain(found, field)}, not {_plain(config, field)}"
+            f"{field} is {_normalise_setting(found, field)}, not {_normalise_setting(config, field)}"
             for field in _CONSUMER
-            if _plain(found, field) != _plain(config, field)
+            if _normalise_setting(found, field) != _normalise_setting(config, field)
         )
         if not differs:
             return PartState(name, "well")
@@ -218,7 +218,7 @@ async def _consumer(connection: NatsConnection, stream: str, config: ConsumerCon
         return PartState(name, "changed" if change else "different", differs)
 
 
-def _plain(config: ConsumerConfig, field: str) -> object:
+def _normalise_setting(config: ConsumerConfig, field: str) -> object:
     value = getattr(config, field)
     if field == "max_deliver":
         return value or -1

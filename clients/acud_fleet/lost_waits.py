@@ -218,7 +218,7 @@ class LostWaits:
         info = read_info(place, WaitInfo)
         if info is None:
             return
-        await self._tell(info, place.host)
+        await self._notify_end(info, place.host)
         if place.sent:
             return
         if info.spec.wake.routes != ():  # its agent fetches the result, and wants no wake
@@ -226,7 +226,7 @@ class LostWaits:
             await publish_wake(self._connection, wake_of_lost(info, place.host), ENDPOINT, stream)
         await self._places.change_wait(place.host, place.name, _mark_sent)
 
-    async def _tell(self, info: WaitInfo, host: str) -> None:
+    async def _notify_end(self, info: WaitInfo, host: str) -> None:
         if info.wait_id in self._ended:
             return
         outside = outward(info, host)
@@ -299,7 +299,7 @@ class LostWaits:
     async def _go_on(self, place: ObjectPlace, info: WaitInfo) -> float:
         """Arm a wait on the display that it was moved to, unless that is done; return when to look at it again."""
         if place.sent:
-            await self._tell_moved(place, info)
+            await self._redirect_callers(place, info)
             return math.inf
         host, display = host_in(place.moved_to), place.moved_to.partition("/")[2]
         lost = (*(info.rearmed.lost if info.rearmed is not None else ()), place.host)
@@ -318,7 +318,7 @@ class LostWaits:
 
     async def _arm(self, place: ObjectPlace, info: WaitInfo) -> float:
         await self._places.change_wait(place.host, place.name, _mark_sent)
-        await self._tell_moved(place, info)
+        await self._redirect_callers(place, info)
         return math.inf
 
     async def _handle_uncertain(self, place: ObjectPlace, info: WaitInfo, request: FleetRearm) -> float:
@@ -329,7 +329,7 @@ class LostWaits:
         member = self._roster.all().get(host)
         if member is None or member.life is not Life.LOST:
             return time.time() + _LOOK_S
-        await self._copies.tell_recipe(place.host, info.display, place.moved_to)
+        await self._copies.store_recipe(place.host, info.display, place.moved_to)
         rearmed = Rearmed(time.time(), host, request.lost)
         live = replace(resume_wait(info, f"host {host} was lost over it"), display=request.display, rearmed=rearmed)
         await self._places.put(host, "wait", info.wait_id, live)
@@ -360,7 +360,7 @@ class LostWaits:
             await self._send(stands)
         return time.time() + _SOON_S
 
-    async def _tell_moved(self, place: ObjectPlace, info: WaitInfo) -> None:
+    async def _redirect_callers(self, place: ObjectPlace, info: WaitInfo) -> None:
         """Have callers that wait here go on with the wait's new host."""
         self._untaken.pop(info.wait_id, None)
         self._told(outward(info, place.host), place.host)

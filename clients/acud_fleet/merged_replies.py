@@ -99,16 +99,16 @@ class MergedReplies:
 
     async def _ask(self, request: Any) -> tuple[Replies, dict[str, str]]:
         hosts = [host for host in self._roster.up() if _concerns(request, host)]
-        answers = await asyncio.gather(*(self._one(host, request) for host in hosts))
+        answers = await asyncio.gather(*(self._try_host(host, request) for host in hosts))
         replies = {host: found for host, found in zip(hosts, answers, strict=True) if not isinstance(found, AcudError)}
         silent = {host: str(found) for host, found in zip(hosts, answers, strict=True) if isinstance(found, AcudError)}
         return replies, self._roster.away() | silent
 
-    async def _one(self, host: str, request: Any) -> Any:
+    async def _try_host(self, host: str, request: Any) -> Any:
         try:
             own, _ = inward(request_for_host(request, host))
             rows = _LISTS.get(type(request))
-            reply = await (self._ask_host(host, own) if rows is None else self._rows(host, own, rows))
+            reply = await (self._ask_host(host, own) if rows is None else self._ask_rows(host, own, rows))
             return outward(reply, host)
         except InvalidRequest:
             raise
@@ -118,7 +118,7 @@ class MergedReplies:
     async def _ask_host(self, host: str, request: Any) -> Any:
         return await self._host_client.ask(host, request, ids.new_id("req"), _EACH_S)
 
-    async def _rows(self, host: str, request: Any, rows: _ListRows) -> Any:
+    async def _ask_rows(self, host: str, request: Any, rows: _ListRows) -> Any:
         """Return the reply with all rows of `host` up to the end of the page."""
         found: dict[str, Any] = {}
         wanted, at, first = request.offset + request.limit, 0, None
@@ -186,7 +186,7 @@ class MergedReplies:
         return DoctorReply((*own, *told))
 
     @_merges(DisplayList)
-    async def _displays(self, _: DisplayList, replies: Replies, silent: dict[str, str]) -> DisplayListReply:
+    async def _merge_displays(self, _: DisplayList, replies: Replies, silent: dict[str, str]) -> DisplayListReply:
         defaults = [one.default for one in replies.values() if one.default]
         lost = [info for member in self._list_lost(silent) for info in await self._offline.displays(member)]
         displays = [display for one in replies.values() for display in one.displays]
@@ -198,7 +198,7 @@ class MergedReplies:
         lost = [view for view in lost if _find_asked_task(request, view)]
         found = [view for one in replies.values() for view in one.tasks]
         newest = sorted((*found, *lost), key=lambda view: -view.task.created_at)
-        return TaskListReply(_page(request, newest), sum(one.total for one in replies.values()) + len(lost))
+        return TaskListReply(_cut_page(request, newest), sum(one.total for one in replies.values()) + len(lost))
 
     @_merges(WaitList, _ListRows("waits", 1000, lambda one: str(one.wait_id)))
     async def _waits(self, request: WaitList, replies: Replies, silent: dict[str, str]) -> WaitListReply:
@@ -214,7 +214,7 @@ class MergedReplies:
         facets = WaitFacets(
             *(tuple(sorted({value for one in of_hosts for value in getattr(one, name)})) for name in _FACETS)
         )
-        return WaitListReply(_page(request, newest), total, facets if request.facets else None)
+        return WaitListReply(_cut_page(request, newest), total, facets if request.facets else None)
 
     @_merges(WakeList, _ListRows("wakes", 1000, lambda one: str(one.wake_id)))
     async def _wakes(self, request: WakeList, replies: Replies, silent: dict[str, str]) -> WakeListReply:
@@ -229,7 +229,7 @@ class MergedReplies:
         health = tuple(
             msgspec.structs.replace(route, host=host) for host, one in replies.items() for route in one.health
         )
-        return WakeListReply(_page(request, wakes), total, tuple(routes), failing | silent, health)
+        return WakeListReply(_cut_page(request, wakes), total, tuple(routes), failing | silent, health)
 
     def _list_lost(self, silent: dict[str, str]) -> list[Member]:
         members = self._roster.all()
@@ -239,20 +239,20 @@ class MergedReplies:
 
     @_merges(RecordList, _ListRows("recordings", 1000, lambda one: str(one.recording_id)))
     def _recordings(self, request: RecordList, replies: Replies, silent: dict[str, str]) -> RecordListReply:
-        _whole("recordings", silent)
+        _require_all("recordings", silent)
         found = sorted((one for r in replies.values() for one in r.recordings), key=lambda one: -one.created_utc_s)
         paths = ", ".join(f"{host}:{one.path}" for host, one in replies.items())
-        return RecordListReply(_page(request, found), paths)
+        return RecordListReply(_cut_page(request, found), paths)
 
     @_merges(AgentList, _ListRows("runs", 500, lambda one: str(one.run_id)))
     def _runs(self, request: AgentList, replies: Replies, silent: dict[str, str]) -> AgentListReply:
-        _whole("runs", silent)
+        _require_all("runs", silent)
         found = sorted((one for r in replies.values() for one in r.runs), key=lambda one: -one.created_utc_s)
-        return AgentListReply(_page(request, found))
+        return AgentListReply(_cut_page(request, found))
 
     @_merges(Usage)
     def _usage(self, _: Usage, replies: Replies, silent: dict[str, str]) -> UsageReply:
-        _whole("usage", silent)
+        _require_all("usage", silent)
         all_of: list[UsageReply] = list(replies.values())
         costs = [one.cost_usd for one in all_of if one.cost_usd is not None]
         return UsageReply(
@@ -264,11 +264,11 @@ class MergedReplies:
         )
 
 
-def _page(request: Any, newest: list[Row]) -> tuple[Row, ...]:
+def _cut_page(request: Any, newest: list[Row]) -> tuple[Row, ...]:
     return tuple(newest[request.offset : request.offset + request.limit])
 
 
-def _whole(what: str, silent: dict[str, str]) -> None:
+def _require_all(what: str, silent: dict[str, str]) -> None:
     if silent:
         raise make_missing(f"the fleet's {what} can't be told whole", silent)
 

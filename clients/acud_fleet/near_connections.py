@@ -38,7 +38,7 @@ class NearConnections:
     def __init__(self, main: NatsConnection, came: Callable[[Msg], None]) -> None:
         self._main = main
         self._came = came
-        self._urls = {_place(url): url for url in main.settings.urls}
+        self._urls = {_parse_place(url): url for url in main.settings.urls}
         self._wanted: asyncio.Queue[str] = asyncio.Queue()
         self._begun: set[str] = set()
         self._inboxes: dict[str, AnswerInbox] = {}
@@ -89,6 +89,6 @@ async def open_inbox(connection: NatsConnection, on_message: Callable[[Msg], Non
     return inbox
 
 
-def _place(url: str) -> str:
+def _parse_place(url: str) -> str:
     parts = urlsplit(url)
     return parts.netloc if parts.port else f"{parts.netloc}:{_PORT}"

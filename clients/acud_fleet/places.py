@@ -83,7 +83,7 @@ class Places:
             entry = await self._bucket.get(key)
             # Unsigned entries are overwritten; the host is the source of truth.
             stands = None if entry is None or entry.fault is not None else parse_place(entry.value)
-            if stands is not None and (info is None or (_is_told(stands, info) and stands.recipe == recipe)):
+            if stands is not None and (info is None or (_is_written(stands, info) and stands.recipe == recipe)):
                 self.remember(name, host)
                 return stands
             if await self._bucket.swap(key, codec.encode_lean(fresh), 0 if entry is None else entry.revision):
@@ -368,7 +368,7 @@ def choose(
     members: list[Member], labels: Labels, *, needs_room: bool, passed_over: dict[str, str]
 ) -> tuple[Member | None, dict[str, str]]:
     """Return the host to take (None for none), and why each other one was not chosen."""
-    reasons = {one.host: _why_not(one, labels, needs_room=needs_room) for one in members} | passed_over
+    reasons = {one.host: _explain_refusal(one, labels, needs_room=needs_room) for one in members} | passed_over
     able = [one for one in members if not reasons[one.host]]
     best = min(able, key=lambda one: (-one.free, one.state.load, one.host), default=None)
     others = {
@@ -402,7 +402,7 @@ def _has_moved(data: bytes) -> bool:
     return place is not None and bool(place.moved_to)
 
 
-def _is_told(stands: ObjectPlace, info: ObjectInfo) -> bool:
+def _is_written(stands: ObjectPlace, info: ObjectInfo) -> bool:
     """Return whether `info` is in the state that was written before."""
     try:
         told = codec.decode(stands.info, type(info))
@@ -469,7 +469,7 @@ def _make_unsure(fault: AcudError, host: str) -> AcudError:
     )
 
 
-def _why_not(member: Member, labels: Labels, *, needs_room: bool) -> str:
+def _explain_refusal(member: Member, labels: Labels, *, needs_room: bool) -> str:
     if member.life is not Life.UP:
         return member.describe_absence()
     lacking = [f"{name}={value}" for name, value in labels.items() if member.state.labels.get(name) != value]

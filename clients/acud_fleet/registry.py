@@ -236,7 +236,7 @@ class Roster:
         before, self._members = self._members, dict(zip(read, believed, strict=True))
         async with self._changed:
             self._changed.notify_all()
-        self._tell(before)
+        self._notify_changes(before)
 
     async def _prove(self) -> None:
         try:
@@ -259,7 +259,7 @@ class Roster:
 
     async def _settle_life(self, member: Member, sure: bool) -> Member:
         known = self._members.get(member.host)
-        member = self._newest(member, known)
+        member = self._choose_newest(member, known)
         is_silent = sure and time.monotonic() - self._heard[member.host][1] >= self._lease_s
         if not self._has_to_answer(member, known):
             return member
@@ -283,7 +283,7 @@ class Roster:
                 return old_member is None and self._checks
         return False
 
-    def _newest(self, member: Member, old_member: Member | None) -> Member:
+    def _choose_newest(self, member: Member, old_member: Member | None) -> Member:
         """Return a member by its newest report, if older ones of it were put back."""
         if not self._checks:
             return member
@@ -294,7 +294,7 @@ class Roster:
             member = msgspec.structs.replace(member, life=Life.LOST)
         return member
 
-    def _tell(self, before: dict[str, Member]) -> None:
+    def _notify_changes(self, before: dict[str, Member]) -> None:
         for host, member in self._members.items():
             word = _news(before.get(host), member)
             if word and before:

@@ -133,7 +133,7 @@ class RequestRouter:
 
     async def _ask_one(self, incoming: ReadRequest) -> Any:
         request, named = inward(incoming.request)
-        host = await self._host(incoming, request, named)
+        host = await self._find_host(incoming, request, named)
         try:
             reply = await self._host_client.ask(host, request, incoming.request_id, _within_s(request))
         except AcudError:
@@ -148,7 +148,7 @@ class RequestRouter:
         found = await self._places.host_of("wait", wait_id, again=True) if wait_id else ""
         return found if found != host else ""
 
-    async def _host(self, incoming: ReadRequest, request: Any, named: set[str]) -> str:
+    async def _find_host(self, incoming: ReadRequest, request: Any, named: set[str]) -> str:
         hosts = set(named)
         for field, kind in FIELDS.items():
             name = getattr(request, field, "")
@@ -195,7 +195,7 @@ class RequestRouter:
     async def _result(self, incoming: ReadRequest, request: WaitResult) -> WaitResultReply:
         host = await self._place_finder.host_of("wait", request.wait_id)
         # Two tasks and a wait for either are a fifth of what the endpoint computes for a request that does not block.
-        reply = await (self._answer_blocking if request.block_s else self._of_host)(incoming, request, host)
+        reply = await (self._answer_blocking if request.block_s else self._ask_host)(incoming, request, host)
         if reply.ended and reply.wait.verdict.code == HOST_LOST and not request.peek:
             await self._see(await self._place_finder.host_of("wait", reply.wait.wait_id), reply.wait.wait_id)
         return reply
@@ -204,7 +204,7 @@ class RequestRouter:
         """Return the host's answer, or the end of the wait once the fleet ends it in place of the host."""
         tasks = (
             asyncio.ensure_future(self._lost_waits.until_ended(request.wait_id)),
-            asyncio.ensure_future(self._of_host(incoming, request, host)),
+            asyncio.ensure_future(self._ask_host(incoming, request, host)),
         )
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -221,7 +221,7 @@ class RequestRouter:
         except AcudError:  # it learns that on its return
             await self._places.change_wait(host, wait_id, _mark_seen)
 
-    async def _of_host(self, incoming: ReadRequest, request: WaitResult, host: str) -> WaitResultReply:
+    async def _ask_host(self, incoming: ReadRequest, request: WaitResult, host: str) -> WaitResultReply:
         end_s = time.monotonic() + request.block_s
         request_id = incoming.request_id
         while True:

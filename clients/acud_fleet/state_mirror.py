@@ -53,7 +53,7 @@ class StateMirror:
         async with asyncio.TaskGroup() as group:
             group.create_task(self._follow())
             group.create_task(self._write())
-            group.create_task(self._tell_again())
+            group.create_task(self._rewrite())
 
     async def _follow(self) -> None:
         async with self._client.events() as stream:
@@ -65,7 +65,7 @@ class StateMirror:
                 else:
                     await self._all()
 
-    async def _tell_again(self) -> None:
+    async def _rewrite(self) -> None:
         """Write all anew when a key was revoked: its signatures count no more."""
         while True:
             await self._connection.signatures.wait_for_revocation()
@@ -161,24 +161,24 @@ class StateMirror:
             things, self._changed = self._changed, set()
             try:
                 while things:
-                    await self._tell(*next(iter(things)), things)
+                    await self._write_things(*next(iter(things)), things)
             except AcudError as fault:
                 _LOG.warning("fleet.places_unwritten", left=len(things), fault=fault.message)
                 self._change(*things)
                 await asyncio.sleep(_AGAIN_S)
 
-    async def _tell(self, kind: Kind, name: str, things: set[Thing]) -> None:
+    async def _write_things(self, kind: Kind, name: str, things: set[Thing]) -> None:
         if not name:
             things.update((kind, told) for told in await self._places.list_names(self._host, kind))
         elif kind == "wait":
-            await self._tell_wait(name)
+            await self._write_wait(name)
         elif kind == "task":
-            await self._tell_task(name)
+            await self._write_task(name)
         else:
-            await self._tell_display(name)
+            await self._write_display(name)
         things.discard((kind, name))
 
-    async def _tell_wait(self, wait_id: str) -> None:
+    async def _write_wait(self, wait_id: str) -> None:
         try:
             reply = await self._client.wait_result(wait_id, peek=True)
         except NotFound:
@@ -187,17 +187,17 @@ class StateMirror:
             return
         wait = reply.wait
         if wait.display and wait.spec.policy.on_host_lost is OnHostLost.REARM:
-            await self._tell_display(wait.display)
+            await self._write_display(wait.display)
         await self._places.put(self._host, "wait", wait.wait_id, wait)
 
-    async def _tell_task(self, task_id: str) -> None:
+    async def _write_task(self, task_id: str) -> None:
         found = (await self._client.task_list(ended=True, tasks=[task_id])).tasks
         if found:
             await self._places.put(self._host, "task", task_id, found[0])
         else:
             await self._places.remove(self._host, "task", task_id)
 
-    async def _tell_display(self, name: str) -> None:
+    async def _write_display(self, name: str) -> None:
         found = [one for one in (await self._client.display_list()).displays if one.name == name]
         if found:
             recipe = (await self._client.fleet_recipe(name)).recipe if found[0].managed else None

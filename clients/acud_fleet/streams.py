@@ -67,13 +67,13 @@ async def watch_room(connection: NatsConnection) -> None:
     """Report repeatedly, until cancelled, which streams are nearly full."""
     while True:
         try:
-            await tell_room(connection)
+            await warn_of_full_streams(connection)
         except Unavailable as fault:
             _LOG.info("fleet.room_unknown", fault=fault.message)
         await asyncio.sleep(_LOOK_S)
 
 
-async def tell_room(connection: NatsConnection) -> None:
+async def warn_of_full_streams(connection: NatsConnection) -> None:
     """Warn of each stream that is nearly full, before anything is lost or refused. Raises: Unavailable."""
     names = connection.names
     told = {

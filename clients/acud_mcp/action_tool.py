@@ -379,7 +379,7 @@ def _idle(args: ActArguments) -> Action:
     return actions.WaitIdle(timeout_s=_find_duration(args) or 10.0)
 
 
-def _window(verb: WindowVerb) -> Callable[[ActArguments], Action]:
+def _make_window_maker(verb: WindowVerb) -> Callable[[ActArguments], Action]:
     def make(args: ActArguments) -> Action:
         name = args.window or args.text
         if not name:
@@ -411,7 +411,7 @@ MAKERS: dict[str, Callable[[ActArguments], Action]] = {
     "clipboard_get": lambda given: actions.ClipboardGet(picture=given.image),
     "clipboard_set": lambda given: actions.ClipboardSet(given.text),
     "launch": _launch,
-    **{f"window_{verb.value}": _window(verb) for verb in WindowVerb},
+    **{f"window_{verb.value}": _make_window_maker(verb) for verb in WindowVerb},
 }
 
 

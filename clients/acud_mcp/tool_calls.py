@@ -129,7 +129,9 @@ def _text_block(text: str) -> Message:
 
 def plain_result(value: Any, *, quotes_screens: bool = False) -> dict[str, Any]:
     """Return the JSON values of a result that is no text, words of screens last; of a picture what comes beside it."""
-    plain: dict[str, Any] = _plain(msgspec.to_builtins(value.value if isinstance(value, ImageResult) else value))
+    plain: dict[str, Any] = _normalise_numbers(
+        msgspec.to_builtins(value.value if isinstance(value, ImageResult) else value)
+    )
     plain |= {"untrusted": UNTRUSTED} if quotes_screens else {}
     ordered: dict[str, Any] = screen_last(plain)
     return ordered
@@ -161,14 +163,14 @@ def text_of(plain: Any, *, indent: int | None = None) -> str:
     return visible(json.dumps(plain, indent=indent, separators=separators, ensure_ascii=False))
 
 
-def _plain(value: Any) -> Any:
+def _normalise_numbers(value: Any) -> Any:
     """Return JSON values as JavaScript writes them (1, not 1.0), so that a host sees the text for what it is: the
     structured content again. Lone surrogates, which no JSON text can carry, are replaced."""
     match value:
         case dict():
-            return {key: _plain(inner) for key, inner in value.items()}
+            return {key: _normalise_numbers(inner) for key, inner in value.items()}
         case list() | tuple():
-            return [_plain(inner) for inner in value]
+            return [_normalise_numbers(inner) for inner in value]
         case float():
             return int(value) if value.is_integer() else round(value, 4)
         case str():

@@ -199,14 +199,14 @@ async def _send_traces(options: WebOptions, places: paths.Paths) -> None:
 
 async def _until_stopped(child: AsyncChild[ToWeb], listeners: Listeners, traces: Coroutine[None, None, None]) -> None:
     async with asyncio.TaskGroup() as group:
-        work = [_obey(child, listeners), child.beat(lambda: _heartbeat(listeners)), traces]
+        work = [_handle_orders(child, listeners), child.beat(lambda: _heartbeat(listeners)), traces]
         tasks = [group.create_task(one) for one in work]
         await listeners.run(lambda: group.create_task(child.send(listeners.hello)))
         for task in tasks:
             task.cancel()
 
 
-async def _obey(child: AsyncChild[ToWeb], listeners: Listeners) -> None:
+async def _handle_orders(child: AsyncChild[ToWeb], listeners: Listeners) -> None:
     async for _ in child.messages():  # Stop is all there is
         listeners.stop()
 

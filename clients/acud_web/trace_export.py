@@ -226,7 +226,7 @@ class Sink(Protocol):
 
 async def follow(client: AsyncClient, sink: Sink) -> None:
     """Make spans of what happens from now on, until cancelled; a daemon that is away is waited for."""
-    async with aclosing(_events(client)) as events:
+    async with aclosing(_follow_events(client)) as events:
         async for event in events:
             try:
                 for span in await make_spans(client, event):
@@ -249,7 +249,7 @@ async def make_spans(client: AsyncClient, event: Event) -> list[Span]:
     return []
 
 
-async def _newest(client: AsyncClient) -> int:
+async def _ask_newest(client: AsyncClient) -> int:
     while True:
         try:
             return (await client.events_since(limit=1)).newest
@@ -257,8 +257,8 @@ async def _newest(client: AsyncClient) -> int:
             await asyncio.sleep(_AGAIN_S)
 
 
-async def _events(client: AsyncClient) -> AsyncGenerator[Event, None]:
-    newest = await _newest(client)
+async def _follow_events(client: AsyncClient) -> AsyncGenerator[Event, None]:
+    newest = await _ask_newest(client)
     stream = client.events(topic="wa", after=newest)  # wait. and wake.
     _LOG.info("traces.following", after=newest)
     try:

@@ -45,7 +45,7 @@ async def hub_of(daemon: Daemon) -> AsyncIterator[DisplayHub]:
 async def page_of(hub: DisplayHub, display: str, *, hides: bool = False) -> AsyncIterator[Page]:
     """A viewer of `display` that paints."""
     async with Viewer(hub.display(display), hub.workers, hides=hides) as viewer:
-        yield Page(viewer.next, viewer.hear)
+        yield Page(viewer.next, viewer.handle_message)
 
 
 async def undisturbed(

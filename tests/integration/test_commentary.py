@@ -168,13 +168,13 @@ def test_it_senses_only_while_it_is_on_and_somebody_listens(rig: _Rig) -> None:
     assert not rig.commentary.sensing
     began: list[bool] = []
     rig.commentary.attended.add(lambda: began.append(True), Order.FEATURES)
-    rig.commentary.attend()
-    rig.commentary.attend()
+    rig.commentary.note_listener()
+    rig.commentary.note_listener()
     assert (rig.commentary.sensing, began) == (True, [True])
     rig.after(600)
     assert not rig.commentary.sensing
     rig.commentary.configure(replace(rig.commentary.config, enabled=False))
-    rig.commentary.attend()
+    rig.commentary.note_listener()
     assert not rig.commentary.sensing
 
 

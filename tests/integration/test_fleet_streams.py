@@ -268,12 +268,12 @@ async def test_a_full_stream_of_wakes_refuses_is_told_of_before_and_takes_them_w
             await host.streams.update_stream(wakes.evolve(max_bytes=4000))
             publisher = WakePublisher("h1", host, nothing_told)
             outcomes = [await publisher.bring(_wake(0))]
-            await streams.tell_room(host)
+            await streams.warn_of_full_streams(host)
             assert host.warnings == {}
             while outcomes[-1].result == "sent":
                 outcomes.append(await publisher.bring(_wake(len(outcomes))))
             assert (outcomes[-1].result, "maximum bytes" in outcomes[-1].reason) == ("retry", True)
-            await streams.tell_room(host)
+            await streams.warn_of_full_streams(host)
             (text,) = [text for text, _ in host.warnings.values()]
             assert "ACUD_WAKES holds" in text
             assert "it takes no more wakes" in text
@@ -282,7 +282,7 @@ async def test_a_full_stream_of_wakes_refuses_is_told_of_before_and_takes_them_w
             changed = {one.name: one.state for one in await look(FleetSettings(url=running.url), change=True)}
             assert changed["ACUD_WAKES"] == "changed"
             assert (await publisher.bring(_wake(len(outcomes)))).result == "sent"
-            await streams.tell_room(host)
+            await streams.warn_of_full_streams(host)
             assert host.warnings == {}
 
 

@@ -237,7 +237,7 @@ def test_the_feed_tells_no_end_of_a_wait_that_goes_on_elsewhere() -> None:
     sent: list[bytes] = []
     feed = EventFeed(lambda topic, body: sent.append(topic))
     moved = end_rearmed(wait_info(), "h1", "h2/:100", time.time())
-    feed.tell_end(moved, "h1")
+    feed.publish_end(moved, "h1")
     for host, topic in (("h1", "wait.cancelled"), ("h2", "wait.created"), ("h2", "wait.resolved")):
         feed.take(host, envelopes.codec.encode(Event(7, 3, topic, time.time(), moved.wait_id, {})))
     assert sent == [b"wait.created", b"wait.resolved"]
@@ -261,14 +261,14 @@ def test_readers_of_the_feed_are_told_of_what_is_gone() -> None:
     sent: list[bytes] = []
     feed = EventFeed(lambda topic, body: sent.append(topic))
     start = feed.newest
-    feed.tell("fleet.lost", "h1", {})
+    feed.publish_own("fleet.lost", "h1", {})
     feed.take("h1", envelopes.codec.encode(Event(7, 3, "wait.resolved", time.time(), "w", {"display": ":100"})))
     page = feed.since(EventsSince(start))
     assert [event.topic for event in page.events] == ["fleet.lost", "wait.resolved"]
     assert page.trimmed == 0
     assert page.events[1].data == {"display": "h1/:100", "host": "h1"}
     feed.mark_missed()
-    feed.tell("fleet.back", "h1", {})
+    feed.publish_own("fleet.back", "h1", {})
     late = feed.since(EventsSince(start))
     assert late.trimmed == feed.newest
     assert late.events[0].prev < late.events[0].n
@@ -279,12 +279,12 @@ def test_the_feed_tells_one_end_of_a_wait_that_the_fleet_ended() -> None:
     sent: list[bytes] = []
     feed = EventFeed(lambda topic, body: sent.append(topic))
     ended = replace(wait_info(WaitState.TIMEOUT), ended_utc_s=time.time())
-    feed.tell_end(ended, "h1")
-    feed.tell_end(ended, "h1")
+    feed.publish_end(ended, "h1")
+    feed.publish_end(ended, "h1")
     for topic in ("wait.resolved", "wait.timeout", "wait.note"):  # what the host says on its return
         feed.take("h1", envelopes.codec.encode(Event(7, 3, topic, time.time(), ended.wait_id, {})))
     feed.take("h1", envelopes.codec.encode(Event(8, 7, "wait.resolved", time.time(), "another", {})))
-    feed.tell_end(replace(wait_info(WaitState.TIMEOUT), wait_id="of before", ended_utc_s=1.0), "h1")
+    feed.publish_end(replace(wait_info(WaitState.TIMEOUT), wait_id="of before", ended_utc_s=1.0), "h1")
     assert sent == [b"wait.timeout", b"wait.note", b"wait.resolved"]
 
 

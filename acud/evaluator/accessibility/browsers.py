@@ -62,11 +62,11 @@ def silent_browsers(
         engine = _TOOLKITS.get(app.toolkit, "") if app is not None else _engine_of(process)
         if engine:
             name = app.name if app is not None else process.wm_class
-            found[process.pid] = FailedApp(name, process.pid, _reason(engine, is_on_bus=app is not None))
+            found[process.pid] = FailedApp(name, process.pid, _explain_silence(engine, is_on_bus=app is not None))
     return tuple(found.values())
 
 
-def _reason(engine: str, *, is_on_bus: bool) -> str:
+def _explain_silence(engine: str, *, is_on_bus: bool) -> str:
     if engine == _FIREFOX:
         switch = _FIREFOX_SWITCH
     else:

@@ -50,7 +50,9 @@ async def children_in_view(
     places = [hit.place for hit in hits if hit is not None and hit.place is not None]
     if not places:
         return None
-    return await _cells(parent, size, (min(row for row, _ in places), min(column for _, column in places)), view, most)
+    return await _find_cells(
+        parent, size, (min(row for row, _ in places), min(column for _, column in places)), view, most
+    )
 
 
 class _Hit(NamedTuple):
@@ -149,7 +151,7 @@ class _Parent:
         return Ref(peer, path) if peer and not path.endswith("/null") else None
 
 
-async def _cells(
+async def _find_cells(
     parent: _Parent, size: tuple[int, int], first: tuple[int, int], view: Rect, most: int
 ) -> Children | None:
     """Return the headers of the columns in view, then the cells, row by row; None when what was hit is not there."""

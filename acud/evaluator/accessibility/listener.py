@@ -178,7 +178,7 @@ class AccessibilityListener:
             if message.member != "NameOwnerChanged" or not self._owner_changed(*message.body[:3]):
                 return
         elif message.sender in self._peers:
-            self._event(str(message.sender), message)
+            self._handle_event(str(message.sender), message)
         elif message.path == ROOT:
             self.roots_changed = True
         self._notify()
@@ -199,7 +199,7 @@ class AccessibilityListener:
             return False
         return True
 
-    def _event(self, sender: str, message: Message) -> None:
+    def _handle_event(self, sender: str, message: Message) -> None:
         peer = self._peers[sender]
         if peer.muted_until or not is_of_interest(str(message.interface)):
             return

@@ -183,7 +183,7 @@ class Mirror:
         asked_s = time.monotonic()
         async with self._turn:
             try:
-                tree = await self._fresh(asked_s - max_age_s, limits, windows, changed_boxes)
+                tree = await self._read_fresh(asked_s - max_age_s, limits, windows, changed_boxes)
             except Unavailable:
                 await self._lose()
                 raise
@@ -209,7 +209,7 @@ class Mirror:
 
     # ---- one turn ----------------------------------------------------------------------------------------------------
 
-    async def _fresh(
+    async def _read_fresh(
         self, since_s: float, limits: Limits, windows: Sequence[WindowInfo], changed_boxes: Sequence[Rect] | None
     ) -> Tree:
         begun = time.monotonic()

@@ -192,10 +192,10 @@ def _correct_for_libreoffice(place: WindowPlace, widget: WidgetAnswers, parent: 
     if own is None or around is None:
         return place
     if place.shift == _NOT_MOVED:
-        is_root = widget.role == "root pane" and _is_size(own, around)
+        is_root = widget.role == "root pane" and _has_size_of(own, around)
         return replace(place, shift=(around.x - own.x, around.y - own.y)) if is_root else place
     moved = around.shift(*place.shift)
-    is_gtk = _is_size(own, moved) and max(abs(own.x - moved.x), abs(own.y - moved.y)) <= _SLACK_PX
+    is_gtk = _has_size_of(own, moved) and max(abs(own.x - moved.x), abs(own.y - moved.y)) <= _SLACK_PX
     return replace(place, shift=_NOT_MOVED) if is_gtk else place
 
 
@@ -215,7 +215,7 @@ def _find_window(
     return mains[0] if fits else None
 
 
-def _is_size(box: Rect, bounds: Rect) -> bool:
+def _has_size_of(box: Rect, bounds: Rect) -> bool:
     return abs(box.w - bounds.w) <= _SLACK_PX and abs(box.h - bounds.h) <= _SLACK_PX
 
 
@@ -252,7 +252,7 @@ def _size_scale(box: Rect, window: WindowInfo, *, is_whole: bool) -> float:
 
 def _ratio(box: Rect, real: Rect, *, is_whole: bool) -> float:
     """Return how much larger `real` is than `box` in both directions, 0.0 where they differ."""
-    if _is_size(box, real):
+    if _has_size_of(box, real):
         return 1.0
     found = real.w / box.w if box.w >= box.h else real.h / box.h
     rounded = round(found) if is_whole else round(found * 20) / 20

@@ -264,7 +264,7 @@ class AppWalk:
         if remembered:
             widget = replace(remembered, parent=parent, top=top, window=at.window, box=box)
         else:
-            name, role = self._own_name(step, answers), self._role(answers, inside)
+            name, role = self._own_name(step, answers), self._find_role(answers, inside)
             widget = RememberedWidget(answers, parent, top, at.window, read_s, box, name, role)
         self.found.append(WalkedWidget(step, at, widget, is_whole=remembered is not None))
         return len(self.found) - 1
@@ -289,7 +289,7 @@ class AppWalk:
         """GTK 4 names what has no name by its class, such as GtkEntry."""
         return self._app.toolkit == "GTK" and name.startswith("Gtk") and name[3:4].isupper() and name.isalnum()
 
-    def _role(self, answers: WidgetAnswers, around: WidgetAnswers | None) -> str:
+    def _find_role(self, answers: WidgetAnswers, around: WidgetAnswers | None) -> str:
         """Return the widget's role. GTK 4 has no role for password fields, but names those without a name by their
         class. What can be edited as a whole, such as a part of a page, may have a role of no editable widget.
         """
@@ -346,7 +346,7 @@ def in_document_order(widgets: Sequence[WalkedWidget], app: int, first: int) -> 
     """Return an application's widgets as nodes in document order, `first` being the index of the first of them."""
     order = sorted(range(len(widgets)), key=lambda index: widgets[index].step.order)
     new = {old: first + index for index, old in enumerate(order)}
-    return [_node(widgets[old], app, new.get) for old in order]
+    return [_make_node(widgets[old], app, new.get) for old in order]
 
 
 def _may_act(role: str, states: int) -> bool:
@@ -360,7 +360,7 @@ def _child_steps(index: int, walked: WalkedWidget) -> Iterable[WalkStep]:
         yield WalkStep(ref, index, (*walked.step.order, place), walked.place, is_in_page)
 
 
-def _node(walked: WalkedWidget, app: int, index_of: Callable[[int, int], int]) -> Node:
+def _make_node(walked: WalkedWidget, app: int, index_of: Callable[[int, int], int]) -> Node:
     step, widget = walked.step, walked.widget
     return Node(
         ref=str(step.ref),

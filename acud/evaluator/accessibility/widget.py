@@ -127,8 +127,8 @@ class WidgetClient:
         role, name, screen_box, window_box, (children, total) = await asyncio.gather(
             role_of(self.connection, ref),
             self.name(ref),
-            self._box(ref, _ON_SCREEN, on_screen),
-            self._box(ref, _IN_WINDOW, in_window),
+            self._ask_box(ref, _ON_SCREEN, on_screen),
+            self._ask_box(ref, _IN_WINDOW, in_window),
             self._some_children(ref, states),
         )
         return WidgetAnswers(states, role, name, screen_box, window_box, children, total)
@@ -144,7 +144,7 @@ class WidgetClient:
         """Return its description, which is where tool tips go."""
         return clean(await self.connection.get(*ref, (ACCESSIBLE, "Description")))
 
-    async def _box(self, ref: Ref, space: int, is_wanted: bool) -> Rect | None:
+    async def _ask_box(self, ref: Ref, space: int, is_wanted: bool) -> Rect | None:
         if not is_wanted or (space == _ON_SCREEN and self._is_gtk_4):
             return None
         return await extents(self.connection, ref, space)

@@ -76,7 +76,7 @@ class ClaudeProvider:
         return headers | ({"anthropic-beta": ",".join(betas)} if betas else {})
 
     def body(self, request: ChatRequest, model: str) -> dict[str, Any]:
-        body: dict[str, Any] = {"model": model, "max_tokens": request.max_tokens, "messages": _messages(request)}
+        body: dict[str, Any] = {"model": model, "max_tokens": request.max_tokens, "messages": _format_messages(request)}
         tools = [_format_tool(one) for one in request.tools] + [dict(one) for one in request.native_tools]
         if tools:
             body["tools"] = tools
@@ -112,7 +112,7 @@ class ClaudeProvider:
         return ProviderHealth(VERSION, missing)
 
 
-def _messages(request: ChatRequest) -> list[dict[str, Any]]:
+def _format_messages(request: ChatRequest) -> list[dict[str, Any]]:
     """Return the conversation with alternating roles; answers of tools come first in the user's message."""
     last = last_user(request.messages)
     pictures = [_image(one.base64) for one in request.pictures]

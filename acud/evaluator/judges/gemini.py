@@ -92,7 +92,7 @@ class GeminiProvider:
         settings: dict[str, Any] = {"maxOutputTokens": request.max_tokens}
         if request.temperature is not None:
             settings["temperature"] = request.temperature
-        body: dict[str, Any] = {"contents": _contents(request), "generationConfig": settings}
+        body: dict[str, Any] = {"contents": _format_messages(request), "generationConfig": settings}
         if request.system:
             body["systemInstruction"] = {"parts": [{"text": request.system}]}
         if request.tools:
@@ -146,7 +146,7 @@ def _read_usage(usage: _GeminiUsage) -> TokenUsage:
     return TokenUsage(given, (usage.candidates_token_count or 0) + usage.thoughts_token_count)
 
 
-def _contents(request: ChatRequest) -> list[dict[str, Any]]:
+def _format_messages(request: ChatRequest) -> list[dict[str, Any]]:
     """Return the conversation with roles in turn; answers of tools are the user's."""
     last = last_user(request.messages)
     pictures = [{"inlineData": {"mimeType": "image/jpeg", "data": one.base64}} for one in request.pictures]
@@ -154,7 +154,7 @@ def _contents(request: ChatRequest) -> list[dict[str, Any]]:
     told: list[dict[str, Any]] = []
     for index, message in enumerate(request.messages):
         role = "model" if message.role == "assistant" else "user"
-        parts = _parts(message, names, pictures if index == last else [])
+        parts = _format_message(message, names, pictures if index == last else [])
         if told and told[-1]["role"] == role:
             told[-1]["parts"] += parts
         else:
@@ -162,7 +162,9 @@ def _contents(request: ChatRequest) -> list[dict[str, Any]]:
     return told + ([{"role": "user", "parts": pictures}] if pictures and last < 0 else [])
 
 
-def _parts(message: ChatMessage, names: dict[str, str], pictures: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _format_message(
+    message: ChatMessage, names: dict[str, str], pictures: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
     if message.role == "tool":
         name = names.get(message.call_id, message.call_id)
         return [{"functionResponse": {"id": message.call_id, "name": name, "response": {"result": message.text}}}]

@@ -81,11 +81,11 @@ def asked_pause_s(headers: Mapping[str, str]) -> float | None:
     `retry-after-ms` (OpenAI and Azure), `retry-after` in seconds or as an HTTP date (RFC 9110, section 10.2.3), and
     OpenRouter's `x-ratelimit-reset`, milliseconds of UTC, where nothing is left.
     """
-    millis = _number(headers.get("retry-after-ms", ""))
+    millis = _parse_number(headers.get("retry-after-ms", ""))
     if millis is not None:
         return millis / 1000
     said = headers.get("retry-after", "")
-    seconds = _number(said)
+    seconds = _parse_number(said)
     if seconds is not None:
         return seconds
     return _seconds_until(said) if said else _seconds_to_reset(headers)
@@ -309,7 +309,7 @@ class AnyObject(Struct, frozen=True):
 
 
 def _seconds_to_reset(headers: Mapping[str, str]) -> float | None:
-    reset_ms = _number(headers.get("x-ratelimit-reset", ""))
+    reset_ms = _parse_number(headers.get("x-ratelimit-reset", ""))
     # Others put seconds, or a duration, under this name: only a plain time of this century in milliseconds is read.
     if headers.get("x-ratelimit-remaining", "") != "0" or reset_ms is None or reset_ms < 1e12:
         return None
@@ -336,7 +336,7 @@ def _retry_info_s(body: bytes) -> float | None:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
     delays = (one.delay for one in details if one.type.endswith("google.rpc.RetryInfo"))
-    return next((_number(delay.removesuffix("s")) for delay in delays), None)
+    return next((_parse_number(delay.removesuffix("s")) for delay in delays), None)
 
 
 def _seconds_until(date: str) -> float | None:
@@ -346,7 +346,7 @@ def _seconds_until(date: str) -> float | None:
         return None
 
 
-def _number(text: str) -> float | None:
+def _parse_number(text: str) -> float | None:
     try:
         value = float(text)
     except ValueError:

@@ -81,7 +81,7 @@ class OllamaProvider:
             "stream": False,
             "keep_alive": _duration(self._keep_alive),
             "options": options,
-            "messages": _messages(request),
+            "messages": _format_messages(request),
         }
         return body | ({"tools": [format_tool(one) for one in request.tools]} if request.tools else {})
 
@@ -106,17 +106,17 @@ class OllamaProvider:
         return ProviderHealth(version.version, "" if there else f"{wire.who} has no model {model}")
 
 
-def _messages(request: ChatRequest) -> list[dict[str, Any]]:
+def _format_messages(request: ChatRequest) -> list[dict[str, Any]]:
     told: list[dict[str, Any]] = [{"role": "system", "content": request.system}] if request.system else []
     images = [one.base64 for one in request.pictures]
     last = last_user(request.messages)
     names = {call.call_id: call.name for message in request.messages for call in message.calls}
     for index, message in enumerate(request.messages):
-        told.append(_message(message, names) | ({"images": images} if images and index == last else {}))
+        told.append(_format_message(message, names) | ({"images": images} if images and index == last else {}))
     return told + ([{"role": "user", "content": "", "images": images}] if images and last < 0 else [])
 
 
-def _message(message: ChatMessage, names: dict[str, str]) -> dict[str, Any]:
+def _format_message(message: ChatMessage, names: dict[str, str]) -> dict[str, Any]:
     if message.role == "tool":
         return {"role": "tool", "content": message.text, "tool_name": names.get(message.call_id, message.call_id)}
     calls = [{"function": {"name": call.name, "arguments": _arguments(call)}} for call in message.calls]

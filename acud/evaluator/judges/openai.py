@@ -178,11 +178,11 @@ def messages(request: ChatRequest) -> list[dict[str, Any]]:
     told: list[dict[str, Any]] = [{"role": "system", "content": request.system}] if request.system else []
     pictures = [_image(f"data:image/jpeg;base64,{one.base64}") for one in request.pictures]
     last = last_user(request.messages)
-    told += [_message(one, pictures if index == last else []) for index, one in enumerate(request.messages)]
+    told += [_format_message(one, pictures if index == last else []) for index, one in enumerate(request.messages)]
     return told + ([{"role": "user", "content": pictures}] if pictures and last < 0 else [])
 
 
-def _message(message: ChatMessage, pictures: list[dict[str, Any]]) -> dict[str, Any]:
+def _format_message(message: ChatMessage, pictures: list[dict[str, Any]]) -> dict[str, Any]:
     if message.role == "tool":
         return {"role": "tool", "tool_call_id": message.call_id, "content": message.text}
     if message.role == "assistant" and message.calls:

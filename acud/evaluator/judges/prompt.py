@@ -192,13 +192,17 @@ def parse_verdict(reply: str) -> Verdict:
     if isinstance(answer, Verdict):
         return answer
     text = answer[:MAX_REPLY]
-    lines = [line for line in map(_visible, text.splitlines()) if line.strip() and not line.strip().startswith("```")]
+    lines = [
+        line for line in map(_strip_invisible, text.splitlines()) if line.strip() and not line.strip().startswith("```")
+    ]
     if not lines:
         return unknown("unparsable", "the judge's answer is empty")
     if lines[0].lstrip().startswith("{"):
         return _read_object(" ".join(lines))
     is_after_thought = answer.strip() != reply.strip()
-    read = [(place, verdict) for place, line in enumerate(lines) if (verdict := _read(line) or _read_said(line))]
+    read = [
+        (place, verdict) for place, line in enumerate(lines) if (verdict := _read(line) or _read_answer_words(line))
+    ]
     if not read or (is_after_thought and read[0][0] != 0):
         return unknown("unparsable", f"the judge did not begin with YES: or NO: {_quote(lines[0])}")
     place, found = read[0]
@@ -221,7 +225,7 @@ def _check_doubt(verdict: Verdict) -> Verdict:
     return verdict
 
 
-def _visible(line: str) -> str:
+def _strip_invisible(line: str) -> str:
     """Return `line` without invisible characters (a byte order mark, a space of no width)."""
     return "".join(char for char in line if unicodedata.category(char) != "Cf")
 
@@ -231,7 +235,7 @@ def _is_doubted(sentence: str) -> bool:
     return _DOUBTED.search(plain) is not None and _NO_LONGER.search(plain) is None
 
 
-def _read_said(line: str) -> Verdict | None:
+def _read_answer_words(line: str) -> Verdict | None:
     """Return the verdict of a line as "Yes, the bar is full.", if nothing in it takes a yes back."""
     match = _SAID.match(line)
     if match is None or (_answer_of(match[1]) is Answer.YES and _TAKEN_BACK.search(QUOTED.sub("", match[2]))):

@@ -130,9 +130,9 @@ class ScriptedJudge:
     async def _apply_script(self, script: Script, question: JudgeQuestion, picture: JudgePicture) -> JudgeReply:
         words = await asyncio.to_thread(answer, script, question, picture)
         await asyncio.sleep(script.delay_ms / 1000)
-        return await self._reply(script, words)
+        return await self._make_reply(script, words)
 
-    async def _reply(self, script: Script, words: str) -> JudgeReply:
+    async def _make_reply(self, script: Script, words: str) -> JudgeReply:
         if script.fault == "hang":
             await asyncio.Event().wait()
         if script.fault == "error":
@@ -158,7 +158,7 @@ class ScriptedJudge:
         words = await asyncio.to_thread(_answers, script, questions, picture)
         await asyncio.sleep(script.delay_ms / 1000)
         if script.fault in ("hang", "error"):
-            reply = await self._reply(script, "")
+            reply = await self._make_reply(script, "")
             return split([reply.verdict] * len(questions), None, None, None)
         said = {"garbage": _GARBAGE, "empty": ""}.get(script.fault, words)
         verdicts = parse_verdicts(said, len(questions))

@@ -25,10 +25,10 @@ _SHARED_HEIGHT = 0.35
 
 def changed_boxes(before: NDArray[np.uint8], after: NDArray[np.uint8]) -> list[Rect]:
     """Return boxes around all pixels in which two height x width x 4 uint8 BGRX pictures of one size differ."""
-    return _boxes(((_words(before) ^ _words(after)) & _COLOUR) != 0, _ROW_GAP_PX, _COLUMN_GAP_PX)
+    return _find_boxes(((_words(before) ^ _words(after)) & _COLOUR) != 0, _ROW_GAP_PX, _COLUMN_GAP_PX)
 
 
-def _boxes(flags: NDArray[np.bool_], row_gap: int, column_gap: int) -> list[Rect]:
+def _find_boxes(flags: NDArray[np.bool_], row_gap: int, column_gap: int) -> list[Rect]:
     return [
         Rect(left, top, right - left, bottom - top)
         for top, bottom in runs(np.asarray(flags.any(axis=1)), row_gap)

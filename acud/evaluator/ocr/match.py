@@ -139,7 +139,7 @@ def look_for(
         return _judge_absence(lines, leaf, hits[:1], at)
     open_signs = _find_open_signs(leaf)
     hits = [hit for hit in hits if not _has_open_sign(open_signs, hit)]
-    boxes = _boxes(hits[: leaf.count])
+    boxes = _list_boxes(hits[: leaf.count])
     if len(hits) >= leaf.count:
         times = f" {leaf.count} times, first" if leaf.count > 1 else ""
         return yes(f"reads{times} {hits[0].words(at)}", boxes, len(hits))
@@ -183,7 +183,7 @@ def _lower_edge(
 def _judge_absence(lines: Sequence[Line], leaf: Text, hits: list[TextHit], at: Rect) -> Verdict:
     hits = hits or ([] if leaf.regex else _find_as(lines, leaf, _words_alike if leaf.whole_words else alike))
     if hits:
-        return no(f"still reads {hits[0].words(at)}", _boxes(hits))
+        return no(f"still reads {hits[0].words(at)}", _list_boxes(hits))
     return yes(_describe_absence(leaf, len(lines)))
 
 
@@ -214,7 +214,7 @@ def _describe_nearest(lines: Sequence[Line], leaf: Text, at: Rect) -> str:
     return f"; the nearest is {_quote([nearest], at)}" if nearest is not None else ""
 
 
-def _boxes(hits: Sequence[TextHit]) -> tuple[Rect, ...]:
+def _list_boxes(hits: Sequence[TextHit]) -> tuple[Rect, ...]:
     return tuple(dict.fromkeys(hit.box for hit in hits))
 
 
@@ -330,14 +330,14 @@ def _find_as(lines: Sequence[Line], leaf: Text, read_as: ReadAs) -> list[TextHit
     best: list[TextHit] = []
     for order in (rows, blocks):
         pages = _pages(order(lines), read_as, whole=order is rows)
-        found = (hit for page in pages for hit in _hits(page, wanted, whole_words=leaf.whole_words))
+        found = (hit for page in pages for hit in _list_hits(page, wanted, whole_words=leaf.whole_words))
         best = max(best, list(islice(found, _MOST_HITS)), key=len)
         if len(best) >= leaf.count:
             break
     return best
 
 
-def _hits(page: JoinedLines, wanted: str, *, whole_words: bool) -> Iterator[TextHit]:
+def _list_hits(page: JoinedLines, wanted: str, *, whole_words: bool) -> Iterator[TextHit]:
     """Return where `wanted` stands in the page, each behind the one before."""
     hits = (_hit(page, *place) for place in find_places(wanted, page.text, whole_words=whole_words))
     return (hit for hit in hits if hit is not None)

@@ -69,7 +69,7 @@ class ReadingMemo:
         self._keep(crop, reading)
         if not reading.middles:
             return
-        for span, text in _words(word_spans(crop), reading):
+        for span, text in _list_words(word_spans(crop), reading):
             self._keep(_columns(crop, span), Reading(text, reading.confidence, reader=reading.reader))
 
     def _keep(self, crop: Bgr, reading: Reading) -> None:
@@ -99,7 +99,7 @@ def _side_by_side(left: str, right: str) -> str:
     return f"{left} {right}" if spaced else left + right
 
 
-def _words(spans: Sequence[tuple[int, int]], reading: Reading) -> list[tuple[tuple[int, int], str]]:
+def _list_words(spans: Sequence[tuple[int, int]], reading: Reading) -> list[tuple[tuple[int, int], str]]:
     """Return the spans that have letters, with these, but for spans in which the engine saw several words."""
     cuts = [(left + right) / 2 for (_, left), (right, _) in pairwise(spans)]
     letters = [""] * len(spans)

@@ -72,12 +72,12 @@ def look_for_number(
     cells = [replace(line, text=normalise_text(line.text)) for line in lines if line.confidence >= min_confidence]
     if not leaf.label:
         boxes = [cell.box for cell in cells]
-        return judge_only_number(leaf, [cell.text for cell in cells], lambda n: _place(boxes[n], at), boxes)
+        return judge_only_number(leaf, [cell.text for cell in cells], lambda n: _describe_place(boxes[n], at), boxes)
     layout = _Layout(leaf, cells, pixels)
-    return judge_places(leaf, [found for cell in cells for found in _places(leaf, cell, layout, at)])
+    return judge_places(leaf, [found for cell in cells for found in _list_places(leaf, cell, layout, at)])
 
 
-def _places(leaf: ScreenNumber, cell: Line, layout: _Layout, at: Rect) -> list[LabelPlace]:
+def _list_places(leaf: ScreenNumber, cell: Line, layout: _Layout, at: Rect) -> list[LabelPlace]:
     found: list[LabelPlace] = []
     for place in find_label_places(leaf, cell.text, letters_close):
         own = [_NumberCell(place.number, cell.box)] if place.number is not None else []
@@ -97,7 +97,7 @@ def _with_hint(place: LabelPlace, cell: Line, layout: _Layout, at: Rect) -> Labe
 
 def _with_place(place: LabelPlace, number: _NumberCell, label: Rect, at: Rect) -> LabelPlace:
     region = _region(union(label, number.box).shift(at.x, at.y))
-    return replace(place, number=number.seen, where=_place(number.box, at), region=region, box=number.box)
+    return replace(place, number=number.seen, where=_describe_place(number.box, at), region=region, box=number.box)
 
 
 def _region(box: Rect) -> str:
@@ -370,7 +370,7 @@ class _Edges:
         """Return whether an upright edge, higher than a box around the `number` of the two, stands between."""
         reach = number.h
         middle = number.y + number.h // 2
-        part = self._part(left.right, middle - reach, right.x + 1, middle + reach)
+        part = self._cut_part(left.right, middle - reach, right.x + 1, middle + reach)
         return part.shape[1] > 1 and bool((steps(part, 1) > EDGE).mean(axis=0).max(initial=0.0) > 0.8)
 
     def part_rows(self, upper: Line, lower: Line) -> bool:
@@ -386,7 +386,7 @@ class _Edges:
         is_boxed = any(abs(one - row) <= around for row in rows for one in others)
         return bool(rows) and not (is_boxed and max(rows) - min(rows) <= _BETWEEN_PX)
 
-    def _part(self, left: int, top: int, right: int, bottom: int) -> NDArray[np.int16]:
+    def _cut_part(self, left: int, top: int, right: int, bottom: int) -> NDArray[np.int16]:
         return self._pixels[max(0, top) : max(0, bottom), max(0, left) : max(0, right), :3].astype(np.int16)
 
 
@@ -414,6 +414,6 @@ def _is_as_tall(a: Line, b: Line) -> bool:
     return max(a.box.h, b.box.h) <= 1.4 * min(a.box.h, b.box.h)
 
 
-def _place(box: Rect, at: Rect) -> str:
+def _describe_place(box: Rect, at: Rect) -> str:
     moved = box.shift(at.x, at.y)
     return f" at {moved.x},{moved.y} ({moved.w}x{moved.h})"

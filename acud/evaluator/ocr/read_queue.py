@@ -89,10 +89,10 @@ class ReadingQueue(Generic[T]):
         self._thread.shutdown(cancel_futures=True)
 
     def _work(self) -> None:
-        while (asked := self._next()) is not None:
+        while (asked := self._find_next()) is not None:
             self._step(asked)
 
-    def _next(self) -> _QueuedReading[T] | None:
+    def _find_next(self) -> _QueuedReading[T] | None:
         with self._lock:
             for dropped in [one for one in self._waiting if one.done.cancelled()]:
                 self._waiting.remove(dropped)

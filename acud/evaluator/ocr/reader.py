@@ -173,7 +173,7 @@ class ScreenReader:
         held = [
             inside
             for cut, reach in zip(cuts, reaches, strict=True)
-            for band in bands.text_bands(_part(pixels, cut))
+            for band in bands.text_bands(_cut_part(pixels, cut))
             if (inside := band.shift(cut.x, cut.y).intersect(reach)) is not None
         ]
         boxes = yield from self._search(pixels, held, (bands.MARGIN_X_PX, bands.MARGIN_Y_PX))
@@ -197,7 +197,7 @@ class ScreenReader:
         whole = _whole(pixels)
         parts = [around(place, *margins, whole) for place in places]
         searched: list[list[Rect]] = []
-        for some in _shares(parts, AREA_A_STEP // scale**2):
+        for some in _group_parts(parts, AREA_A_STEP // scale**2):
             searched += self._engine.detect([_enlarge(_bgr(pixels, part), scale) for part in some])
             yield
         return [
@@ -215,7 +215,7 @@ class ScreenReader:
         known words. Any other is read whole, which costs a tenth less.
         """
         parts = [
-            [part.shift(area.x, area.y) for part in bands.line_parts(_part(pixels, area))] if one else [area]
+            [part.shift(area.x, area.y) for part in bands.line_parts(_cut_part(pixels, area))] if one else [area]
             for area, one in zip(areas, changed, strict=True)
         ]
         places = [part for line in parts for part in line]
@@ -264,7 +264,7 @@ class ScreenReader:
             self._seen.popitem(last=False)
 
 
-def _shares(parts: Sequence[Rect], area_a_step: int) -> Iterator[list[Rect]]:
+def _group_parts(parts: Sequence[Rect], area_a_step: int) -> Iterator[list[Rect]]:
     """Yield the parts in order, so many at a time as one step searches."""
     share: list[Rect] = []
     for part in parts:
@@ -280,7 +280,7 @@ def _whole(pixels: NDArray[np.uint8]) -> Rect:
     return Rect(0, 0, pixels.shape[1], pixels.shape[0])
 
 
-def _part(pixels: NDArray[np.uint8], box: Rect) -> NDArray[np.uint8]:
+def _cut_part(pixels: NDArray[np.uint8], box: Rect) -> NDArray[np.uint8]:
     return pixels[box.y : box.bottom, box.x : box.right]
 
 
@@ -320,7 +320,7 @@ def _rewritten_box(region: Rect, old_lines: Sequence[_Known], before: _Seen, pix
     if region.y < area.y or region.bottom > area.bottom:
         return None
     row = Rect(region.x, area.y, region.w, area.h)
-    old, new = (bands.text_extent(_part(picture, row)) for picture in (before.pixels, pixels))
+    old, new = (bands.text_extent(_cut_part(picture, row)) for picture in (before.pixels, pixels))
     if old is None or new is None or new.gap > _ONE_LINE_X * box.h:
         return None
     moved = (new.box.x - old.box.x, new.box.y - old.box.y, new.box.bottom - old.box.bottom)

@@ -70,7 +70,7 @@ class Tesseract:
     def script_name(self, crops: Sequence[Bgr]) -> str:
         """Return tesseract's name of the lines' script; "" when it is uncertain. Raises: Unavailable, as `read`."""
         arguments = ["stdin", "stdout", "--psm", "0", "-c", "min_characters_to_try=8"]
-        told = self._run(arguments, _tiff([_page(crops)]), self._start_s + LINE_S * len(crops), may_fail=True)
+        told = self._run(arguments, _tiff([_draw_page(crops)]), self._start_s + LINE_S * len(crops), may_fail=True)
         return next((line.partition(":")[2].strip() for line in told.splitlines() if line.startswith("Script:")), "")
 
     def _run(self, arguments: Sequence[str], data: bytes, timeout_s: float, *, may_fail: bool = False) -> str:
@@ -117,7 +117,7 @@ def _prepare_line(crop: Bgr) -> NDArray[np.uint8]:
     return np.pad(np.asarray(scaled), _MARGIN_PX, constant_values=paper)
 
 
-def _page(crops: Sequence[Bgr]) -> NDArray[np.uint8]:
+def _draw_page(crops: Sequence[Bgr]) -> NDArray[np.uint8]:
     """Return the lines as one page, row by row."""
     rows: list[list[NDArray[np.uint8]]] = []
     for line in map(_prepare_line, crops):

@@ -44,7 +44,7 @@ def describe_misdirection(
     hint = _ANSWER if how.is_kept else _BESIDE if dialog is not None and is_keyed else by_kind
     total = _count_units(action)
     return Refused(
-        f"{why}; {_describe_done(action, how, total, target)}",
+        f"{why}; {_describe_progress(action, how, total, target)}",
         hint=hint,
         sent=how.done,
         unsure=how.unsure,
@@ -73,7 +73,7 @@ def _squash(text: str) -> str:
     return "".join(text.split()).casefold()
 
 
-def _describe_done(action: InputAction | None, how: Misdirection, total: int, target: str) -> str:
+def _describe_progress(action: InputAction | None, how: Misdirection, total: int, target: str) -> str:
     match action:
         case TypeText():
             unit, verb = "letters", "typed"

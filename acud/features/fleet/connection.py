@@ -175,7 +175,7 @@ class NatsConnection:
         self.fault = ""
         _LOG.info("fleet.connected", server=self.server)
         self._judge_version()
-        self._tell(True, self.server)
+        self._report_news(True, self.server)
 
     def _judge_version(self) -> None:
         found = self.nats.connected_server_version
@@ -188,7 +188,7 @@ class NatsConnection:
         if not self.nats.is_closed:
             self.fault = self.fault or "the connection to the server was lost"
             _LOG.warning("fleet.disconnected", fault=self.fault)
-            self._tell(False, self.fault)
+            self._report_news(False, self.fault)
 
     async def _on_error(self, fault: Exception) -> None:
         words = fault_text(fault)
@@ -199,7 +199,7 @@ class NatsConnection:
             _LOG.warning("fleet.fault", fault=words)
         self.fault = words
         if not self.connected:
-            self._tell(False, words)
+            self._report_news(False, words)
 
     async def _note_denial(self, words: str) -> None:
         """Note a subject that the servers deny this user. The connection stays, and no answer will come."""
@@ -208,7 +208,7 @@ class NatsConnection:
         self._refused = words
         self._denials += 1
 
-    def _tell(self, connected: bool, text: str) -> None:
+    def _report_news(self, connected: bool, text: str) -> None:
         if self._news is not None:
             self._news(connected, text)
 

@@ -133,9 +133,11 @@ def describe_differences(existing: StreamConfig, config: StreamConfig) -> str:
     differs = [
         f"{name} is {_word(name, existing)}, not {_word(name, config)}"
         for name in _SAME
-        if _plain(name, existing) != _plain(name, config)
+        if _normalise_setting(name, existing) != _normalise_setting(name, config)
     ]
-    if config.compression is not None and _plain("compression", existing) != _plain("compression", config):
+    if config.compression is not None and _normalise_setting("compression", existing) != _normalise_setting(
+        "compression", config
+    ):
         differs.append(f"it is compressed by {_word('compression', existing)}, not {_word('compression', config)}")
     if (existing.num_replicas or 1) < (config.num_replicas or 1):
         differs.append(f"it is kept on {existing.num_replicas or 1} servers, not {config.num_replicas}")
@@ -173,7 +175,7 @@ def _token(name: str) -> str:
     return name if name == "*" else key_of(name)
 
 
-def _plain(name: str, config: StreamConfig) -> object:
+def _normalise_setting(name: str, config: StreamConfig) -> object:
     value = getattr(config, name)
     if name in _LIMITS:
         return -1 if value is None or value <= 0 else value
@@ -183,5 +185,5 @@ def _plain(name: str, config: StreamConfig) -> object:
 
 
 def _word(name: str, config: StreamConfig) -> object:
-    value = _plain(name, config)
+    value = _normalise_setting(name, config)
     return "none" if value in ("", -1) else value

@@ -247,7 +247,7 @@ def _trusting(ca: Path) -> ssl.SSLContext:
         return ssl.create_default_context(cafile=str(ca))
     except ssl.SSLError as fault:
         raise ConfigError(
-            f"{ca} holds no certificate: {_reason(fault)}", hint="[fleet] tls_ca is a PEM file"
+            f"{ca} holds no certificate: {_explain_fault(fault)}", hint="[fleet] tls_ca is a PEM file"
         ) from fault
 
 
@@ -256,7 +256,8 @@ def _present(context: ssl.SSLContext, cert: Path, key: Path) -> None:
         context.load_cert_chain(cert, key, password=_no_passphrase)
     except ssl.SSLError as fault:
         raise ConfigError(
-            f"{cert} and {key} are no certificate with its key: {_reason(fault)}", hint="[fleet] tls_cert and tls_key"
+            f"{cert} and {key} are no certificate with its key: {_explain_fault(fault)}",
+            hint="[fleet] tls_cert and tls_key",
         ) from fault
 
 
@@ -265,5 +266,5 @@ def _no_passphrase() -> str:
     raise ConfigError("the key of [fleet] tls_key has a passphrase", hint="give a key without one, mode 600")
 
 
-def _reason(fault: ssl.SSLError) -> str:
+def _explain_fault(fault: ssl.SSLError) -> str:
     return (fault.reason or str(fault)).lower().replace("_", " ")

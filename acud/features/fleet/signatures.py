@@ -136,7 +136,7 @@ class Signer:
         answers.
         """
         utc_us = int(time.time() * 1e6)
-        signature = self._pair.sign(_words(kind, subject, body, about, self.key, utc_us))
+        signature = self._pair.sign(_join_signed(kind, subject, body, about, self.key, utc_us))
         return Stamp(key_id(self.key), utc_us, bytes(signature)).text()
 
 
@@ -160,11 +160,11 @@ def read_stamp(value: str) -> Stamp:
 def check_stamp(stamp: Stamp, key: str, kind: Signed, subject: str, body: bytes, about: str = "") -> None:
     """Raises: InvalidRequest when `stamp` is not a signature of just this by `key`."""
     holds = _holds_again if kind is Signed.ENTRY else _holds
-    if not holds(key, _words(kind, subject, body, about, key, stamp.utc_us), stamp.signature):
+    if not holds(key, _join_signed(kind, subject, body, about, key, stamp.utc_us), stamp.signature):
         raise InvalidRequest(f"the signature of the {kind} on {subject} is false")
 
 
-def _words(kind: Signed, subject: str, body: bytes, about: str, key: str, utc_us: int) -> bytes:
+def _join_signed(kind: Signed, subject: str, body: bytes, about: str, key: str, utc_us: int) -> bytes:
     return msgspec.msgpack.encode((_TAG, kind, subject, about, key, utc_us, hashlib.sha256(body).digest()))
 
 

@@ -72,14 +72,14 @@ class ItemExplainer:
         self._by_word: dict[str, dict[str, tuple[Item, float]]] = {}
         head = parts.words[: parts.head]
         self._together = frozenset(word for a, b in itertools.pairwise(head) if f"{a} {b}" in shown for word in (a, b))
-        self._telling = self._telling_words()
+        self._telling = self._naming_words()
         self._names_itself = any(not self._is_free(word) for word in parts.words[: parts.head])
         self._names_anything = any(not self._is_free(word) for word in parts.words) or any(
             word not in FUNCTION | LOOKS for word in head
         )
         self._is_placed = bool(parts.kind and (parts.places or parts.number or parts.most or parts.states or parts.row))
 
-    def _telling_words(self) -> frozenset[str]:
+    def _naming_words(self) -> frozenset[str]:
         """Return the free words that name the thing for lack of others: "Open button", "Name header"."""
         head = self._parts.words[: self._parts.head]
         if not all(is_free(word) for word in head):
@@ -135,7 +135,7 @@ class ItemExplainer:
                 continue
             told = self._explain_words(words, item, used, paid, is_phrase=len(words) > 1 and bool(meanings))
             if told is None:
-                untold = self._untold_cost(item)
+                untold = self._unexplained_cost(item)
                 if untold is None and not self._is_loose:
                     return None
                 cost += UNEXPLAINED if untold is None else untold
@@ -150,7 +150,7 @@ class ItemExplainer:
             return None
         if missed and 2 * missed > told_words:
             return None
-        if self._names_itself and not head_own and not self._is_untold(item):
+        if self._names_itself and not head_own and not self._is_unnamed(item):
             if not self._is_loose and (not self._around.is_cell(item) or (own and not self._is_titled(item))):
                 return None  # a cell alone is called by its column
             cost += 0.2  # what the description names first stands elsewhere
@@ -178,11 +178,11 @@ class ItemExplainer:
         head = [word for word in self._parts.words[: self._parts.head] if not self._is_free(word)]
         return all(self._around.in_title(item, word) for word in head)
 
-    def _untold_cost(self, item: Item) -> float | None:
+    def _unexplained_cost(self, item: Item) -> float | None:
         """Return the cost of a word that the item itself does not explain; None where that leaves doubt."""
-        return _UNTOLD if self._is_untold(item) else None
+        return _UNTOLD if self._is_unnamed(item) else None
 
-    def _is_untold(self, item: Item) -> bool:
+    def _is_unnamed(self, item: Item) -> bool:
         """Return whether the item is a control without a label, singled out by its kind or place."""
         parts = self._parts
         if not parts.kind or item.is_labelled or item.role not in INPUTS | CHOOSERS or not self._is_of_kind(item):
@@ -216,7 +216,7 @@ class ItemExplainer:
             if (self._is_free(word) and not is_bound and (own or not is_phrase)) or (
                 word in _SORTING and item.role in HEADERS
             ):
-                cost += self._unsaid_cost(word, item)
+                cost += self._contrary_cost(word, item)
                 continue
             near = self._nearest_cost(word, item)
             if near is None:
@@ -236,7 +236,7 @@ class ItemExplainer:
             paid.add(source)
         return cost, own
 
-    def _unsaid_cost(self, word: str, item: Item) -> float:
+    def _contrary_cost(self, word: str, item: Item) -> float:
         """Return the cost of a free word that names something else: "small" in "small parcel" may be no size."""
         if (
             (word in FUNCTION and word not in self._together)

@@ -82,7 +82,7 @@ class _Matcher:
         if explained.outcome in ("nothing", "unsure"):
             hidden = explain(description, around, self._roles)
             if hidden.outcome in ("sure", "ambiguous"):
-                return Match("nothing", (), self._reason(hidden.items[0].item, told))
+                return Match("nothing", (), self._explain_match(hidden.items[0].item, told))
         if explained.outcome == "nothing":
             return Match("nothing")
         usable = explained.items
@@ -103,7 +103,7 @@ class _Matcher:
             return COVERED
         return ""
 
-    def _reason(self, item: Item, parts: Parts) -> str:
+    def _explain_match(self, item: Item, parts: Parts) -> str:
         node = self._nodes[item.ref]
         return f"the {node.role} {node.name[:80]!r} is {self._why_not(item, parts)}"
 

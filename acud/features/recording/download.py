@@ -93,7 +93,7 @@ def write_download(files: ExitStack, films: list[VideoCut], target: Path, ask: D
         made.metadata.update(_metadata(ask, opening))
         copied = made.add_stream_from_template(films[0].source.streams.video[0])
         copied.time_base = _TICK
-        made.set_chapters(_chapters(ask.chapters, films, starts))
+        made.set_chapters(_make_chapters(ask.chapters, films, starts))
         for film, start in zip(films, starts, strict=False):
             for packet in _packets(film, is_first=start == 0):
                 packet.pts = packet.dts = packet.pts - film.first + start
@@ -144,7 +144,7 @@ def _encode_film(files: ExitStack, film: VideoCut, base: VideoCut) -> VideoCut:
     file = files.enter_context(tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY))  # noqa: SIM115
     with av.open(file, "w", format="mp4") as made:
         stream = video_stream(made, width, height, base.part.crf)
-        for frame, at in _frames(film):
+        for frame, at in _list_frames(film):
             fitted = _fit_picture(frame, width, height)
             fitted.pts, fitted.time_base = at - film.first, _TICK
             made.mux(stream.encode(fitted))
@@ -153,7 +153,7 @@ def _encode_film(files: ExitStack, film: VideoCut, base: VideoCut) -> VideoCut:
     return VideoCut(files.enter_context(av.open(file, "r")), film.part, 0, film.ticks, film.cut)
 
 
-def _frames(film: VideoCut) -> Iterator[tuple[Any, int]]:
+def _list_frames(film: VideoCut) -> Iterator[tuple[Any, int]]:
     """Yield the shown pictures, each with its time in ticks; the first from the first moment on."""
     stream = film.source.streams.video[0]
     film.source.seek(0, stream=stream)
@@ -207,7 +207,7 @@ def _metadata(ask: DownloadAsk, first: VideoCut) -> dict[str, str]:
     return {"title": ask.title, "creation_time": began.isoformat(timespec="milliseconds").replace("+00:00", "Z")}
 
 
-def _chapters(chapters: Iterable[Chapter], films: list[VideoCut], starts: list[int]) -> list[Any]:
+def _make_chapters(chapters: Iterable[Chapter], films: list[VideoCut], starts: list[int]) -> list[Any]:
     """Return the chapters for PyAV: each up to the next one, the first from the first picture on."""
     titles: dict[int, list[str]] = {}
     end_ms = starts[-1] * 1000 // TICKS_PER_S

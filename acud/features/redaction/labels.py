@@ -52,7 +52,7 @@ _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 
 
 @cache
-def _terms() -> dict[tuple[str, ...], LabelKind]:
+def _load_terms() -> dict[tuple[str, ...], LabelKind]:
     listed = rule_data("labels")["terms"]
     return {words_of(term): LabelKind(kind) for kind, terms in listed.items() for term in terms}
 
@@ -65,20 +65,20 @@ def label_words(name: str) -> frozenset[str]:
 
 @cache
 def _longest() -> int:
-    return max(map(len, _terms()))
+    return max(map(len, _load_terms()))
 
 
 @cache
 def _written_together() -> tuple[tuple[str, LabelKind], ...]:
     """The terms of scripts that put no blanks between words, the longest first."""
-    found = ((term[0], kind) for term, kind in _terms().items() if len(term) == 1 and _CJK.search(term[0]))
+    found = ((term[0], kind) for term, kind in _load_terms().items() if len(term) == 1 and _CJK.search(term[0]))
     return tuple(sorted(found, key=lambda one: -len(one[0])))
 
 
 @cache
 def _term_words() -> frozenset[str]:
     generic = label_words("generic")
-    return frozenset(next((word for word in reversed(term) if word not in generic), term[-1]) for term in _terms())
+    return frozenset(next((word for word in reversed(term) if word not in generic), term[-1]) for term in _load_terms())
 
 
 def find_announcing(text: str) -> set[str]:
@@ -115,7 +115,7 @@ def find_label(phrase: str) -> Label | None:
     words = words_of(phrase)
     for start in range(len(words) - 1, -1, -1):
         for size in range(min(_longest(), len(words) - start), 0, -1):
-            kind = _terms().get(words[start : start + size])
+            kind = _load_terms().get(words[start : start + size])
             if kind is LabelKind.ID and (_is_part(words[start : start + size], phrase) or _is_of_thing(words, start)):
                 continue
             if kind is not None:
@@ -159,7 +159,7 @@ def _label_before(words: tuple[str, ...], start: int) -> Label | None:
 
 def _check_label(words: tuple[str, ...], start: int, size: int, kind: LabelKind) -> Label | None:
     # A longer term that ends here begins earlier: `wi-fi password`, `secret access key`.
-    terms = _terms()
+    terms = _load_terms()
     for earlier in range(max(0, start + size - _longest()), start):
         longer = terms.get(words[earlier : start + size])
         if longer is not None:

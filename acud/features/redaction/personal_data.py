@@ -109,7 +109,7 @@ def _card_groups(text: str, run: list[_Place], first: int, read: bool) -> int:
 
 
 def _is_card(digits: str, layout: tuple[int, ...], read: bool) -> bool:
-    lengths = _lengths(digits)
+    lengths = _find_lengths(digits)
     if len(digits) in lengths and luhn(digits):
         return True
     if not read:
@@ -119,7 +119,7 @@ def _is_card(digits: str, layout: tuple[int, ...], read: bool) -> bool:
     return whole or (len(layout) == 4 and bool(lengths) and all(3 <= size <= 5 for size in layout))
 
 
-def _lengths(digits: str) -> frozenset[int]:
+def _find_lengths(digits: str) -> frozenset[int]:
     head = int(digits[:4])
     return next((lengths for heads, lengths in _ISSUERS if head in heads), frozenset())
 

@@ -194,7 +194,9 @@ def _list_tail(scene: Scene) -> list[str]:
     lines += [f"seen by a model: {quote(scene.vlm_scene)}"] if scene.vlm_scene is not None else []
     for one in scene.providers:
         parts = (("text", one.ocr), ("widgets", one.ax))
-        lines += [f"{what} of display {one.display_id}: {_format_provider(how)}" for what, how in parts if _is_odd(how)]
+        lines += [
+            f"{what} of display {one.display_id}: {_format_provider(how)}" for what, how in parts if _is_impaired(how)
+        ]
     fields = {one.id for one in scene.ax if one.secure}
     redacted = [f"{one.where} {one.rule}" for one in scene.redactions if one.where not in fields]
     lines += [f"redacted here, not in a picture: {', '.join(redacted)}"] if redacted else []
@@ -209,7 +211,7 @@ def _format_notification(display: SceneDisplay, one: DisplayNotification) -> str
     return f"notification {one.id} on display {display.id}: {quote(one.app)} {quote(one.title)}{body}{actions}"
 
 
-def _is_odd(provider: ProviderState) -> bool:
+def _is_impaired(provider: ProviderState) -> bool:
     return provider.state != "ready" or bool(provider.reason)
 
 

@@ -55,11 +55,11 @@ class FileWriters:
         except OSError as fault:
             return FileUse(unknown=f"the file cannot be opened ({fault.strerror})")
         try:
-            return self._find(descriptor)
+            return self._find_use(descriptor)
         finally:
             os.close(descriptor)
 
-    def _find(self, descriptor: int) -> FileUse:
+    def _find_use(self, descriptor: int) -> FileUse:
         file = os.fstat(descriptor)
         key = file.st_dev, file.st_ino
         try:

@@ -34,7 +34,9 @@ class BaselineRecovery:
         """Look at the baselines that tiles alone may not decide; return the tokens that will be identified."""
         if self._orphaned_rings.is_empty:
             return frozenset()
-        begun = frozenset(token for token in _find_unread(active) if self._begin(active, token, location, source))
+        begun = frozenset(
+            token for token in _find_unread(active) if self._begin_comparison(active, token, location, source)
+        )
         self.let_go(active)
         return begun
 
@@ -51,7 +53,7 @@ class BaselineRecovery:
         for source in self._held.pop(active.wait_id, ()):
             self._orphaned_rings.release(source)
 
-    def _begin(self, active: ActiveWait, token: str, location: TargetLocation, source: Source) -> bool:
+    def _begin_comparison(self, active: ActiveWait, token: str, location: TargetLocation, source: Source) -> bool:
         base = baselines.parse_token(token)
         past = self._orphaned_rings.find(base.source)
         if past is None or not _is_same_screen(past, base) or not _is_doubtful(base, location, source):

@@ -192,7 +192,7 @@ class WaitRuntime:
         if not is_new and self._settings.features.fleet and self._settings.fleet.urls:
             self.deadlines.hold(active)
         self.deadlines.set(active)
-        self._obey_all(active, armed.effects)
+        self._apply_effects(active, armed.effects)
         self.targets.begin(active)
         self.rebudget(active)
         self._check_judges(active)
@@ -207,7 +207,7 @@ class WaitRuntime:
             return
         moved = machine.step(active.machine, event)
         active.machine = moved.wait
-        self._obey_all(active, moved.effects)
+        self._apply_effects(active, moved.effects)
         if active.wait_id in self.first_verdicts and active.machine.verdict.code != NOT_JUDGED.code:
             self._loop.call_later(0, self.first_verdicts.pop(active.wait_id))
 
@@ -216,11 +216,11 @@ class WaitRuntime:
         if frames:
             self.step(active, happened.FramesSeen(at, tuple(frames)))
 
-    def _obey_all(self, active: ActiveWait, effects: tuple[out.WaitEffect, ...]) -> None:
+    def _apply_effects(self, active: ActiveWait, effects: tuple[out.WaitEffect, ...]) -> None:
         for effect in effects:
-            self._obey_effect(active, effect)
+            self._apply_effect(active, effect)
 
-    def _obey_effect(self, active: ActiveWait, effect: out.WaitEffect) -> None:
+    def _apply_effect(self, active: ActiveWait, effect: out.WaitEffect) -> None:
         match effect:
             case out.JobRequest():
                 self._request_job(active, effect)

@@ -105,10 +105,10 @@ async def usage(request: ApiRequest[UsageQuery, Nothing]) -> UsageReply:
     if not access_token.tasks:
         request.must_be_unlimited("usage")
     found = await request.ask(Usage(query.days, query.task), UsageReply)
-    return found if access_token.unlimited else _of(found, access_token.tasks)
+    return found if access_token.unlimited else _keep_tasks(found, access_token.tasks)
 
 
-def _of(reply: UsageReply, tasks: tuple[str, ...]) -> UsageReply:
+def _keep_tasks(reply: UsageReply, tasks: tuple[str, ...]) -> UsageReply:
     rows = tuple(row for row in reply.rows if row.task_id in tasks)
     known = [row.cost_usd for row in rows if row.cost_usd is not None]
     return replace(

@@ -156,7 +156,7 @@ def _describe_plain(row: Row) -> Node:
 
 def _describe_row(operation: Operation | Row, summary: str, description: str) -> Node:
     node: Node = {
-        "operationId": _name(operation),
+        "operationId": _name_operation(operation),
         "summary": summary,
         "x-scope": operation.scope and operation.scope.value,
     }
@@ -165,7 +165,7 @@ def _describe_row(operation: Operation | Row, summary: str, description: str) ->
     return {**node, "description": description} if description else node
 
 
-def _name(operation: Operation | Row) -> str:
+def _name_operation(operation: Operation | Row) -> str:
     parts = re.findall(r"\w+", operation.path.removeprefix("/api/"))
     return "_".join([operation.method.lower(), *parts])
 

@@ -48,10 +48,10 @@ class Telling:
     async def begin(self, since: int | None) -> None:
         """Take up after the number `since`, or from now on. Raises: AcudError when the daemon does not answer."""
         if since is None:
-            self.position = (await self._page(0, 1)).newest
+            self.position = (await self._ask_page(0, 1)).newest
         else:
             self.position = since
-            self._first = await self._page(since, _PAGE)
+            self._first = await self._ask_page(since, _PAGE)
 
     async def read_all(self) -> AsyncGenerator[Told | None, None]:
         """Yield item after item, and None where nothing came for 15 s. Raises: Cut; AcudError when the daemon can't be
@@ -61,7 +61,7 @@ class Telling:
             yield item
         while True:
             told = await self.reader.next(HEARTBEAT_S)
-            if told is None or await self._is_new(told):
+            if told is None or await self._count_item(told):
                 yield told
 
     async def _read_missed(self) -> AsyncGenerator[Told, None]:
@@ -77,9 +77,9 @@ class Telling:
                 if await self._may_send(event):
                     yield make_told(event)
                 self.position = event.n
-            page = await self._page(self.position, _PAGE) if len(page.events) == _PAGE else None
+            page = await self._ask_page(self.position, _PAGE) if len(page.events) == _PAGE else None
 
-    async def _is_new(self, entry: Told) -> bool:
+    async def _count_item(self, entry: Told) -> bool:
         """Return whether to pass the item on, and count it."""
         if not isinstance(entry.item, Event):
             return True
@@ -92,7 +92,7 @@ class Telling:
     async def _may_send(self, event: Event) -> bool:
         return event.topic.startswith(self._topic) and await self._owners.sees(self._pass, event)
 
-    async def _page(self, after: int, limit: int) -> EventsSinceReply:
+    async def _ask_page(self, after: int, limit: int) -> EventsSinceReply:
         return await self._gateway.ask(EventsSince(after, limit=limit), EventsSinceReply)
 
 
@@ -183,7 +183,7 @@ class ServerSentEvents(Response):
         if end is not None:
             with suppress(TimeoutError):  # a client that does not read does not read this either
                 async with asyncio.timeout(_LAST_WORDS_S):
-                    await write(_event("bye", msgspec.json.encode(end).decode()), more=False)
+                    await write(_format_event("bye", msgspec.json.encode(end).decode()), more=False)
 
 
 def frame_event(entry: Told | None, position: int) -> str:
@@ -197,10 +197,10 @@ def frame_event(entry: Told | None, position: int) -> str:
         number = f"id: {entry.item.n}\n" if entry.item.n else ""
         return f"{number}data: {entry.text}\n\n"
     tag = str(type(entry.item).__struct_config__.tag)
-    return _event(tag, entry.text)
+    return _format_event(tag, entry.text)
 
 
-def _event(name: str, data: str) -> str:
+def _format_event(name: str, data: str) -> str:
     return f"event: {name}\ndata: {data}\n\n"
 
 

@@ -122,7 +122,7 @@ class EventHub:
     async def _run(self, started: asyncio.Future[None]) -> None:
         async with self._gateway.events() as stream:
             try:
-                position = (await self._page(0, 1)).newest
+                position = (await self._ask_page(0, 1)).newest
             except AcudError as fault:
                 if not started.cancelled():
                     started.set_exception(fault)
@@ -138,12 +138,12 @@ class EventHub:
             try:
                 item = await anext(stream)
                 if down:
-                    self._tell(Up())
+                    self._publish(Up())
                 down = False
                 position = await self._take(item, position)
             except AcudError as fault:
                 if not down:
-                    self._tell(Down(fault.message, code_of(fault)))
+                    self._publish(Down(fault.message, code_of(fault)))
                 down = True
                 await asyncio.sleep(_AGAIN_S)
 
@@ -151,10 +151,10 @@ class EventHub:
         """Publish everything up to `item`, and return the number reached."""
         if isinstance(item, Event) and item.n == 0:
             if not item.topic.startswith(_UNTOLD):
-                self._tell(item)
+                self._publish(item)
             return position
         if isinstance(item, Event) and item.n == position + 1:
-            self._tell(item)
+            self._publish(item)
             return item.n
         if isinstance(item, Event) and item.n <= position:
             return position
@@ -165,19 +165,19 @@ class EventHub:
         order.
         """
         while True:
-            page = await self._page(position, PAGE)
+            page = await self._ask_page(position, PAGE)
             if page.trimmed > position + 1:
-                self._tell(Trimmed(position, page.trimmed))
+                self._publish(Trimmed(position, page.trimmed))
             for event in page.events:
-                self._tell(event)
+                self._publish(event)
                 position = event.n
             if len(page.events) < PAGE:
                 return max(position, page.newest)
 
-    async def _page(self, after: int, limit: int) -> EventsSinceReply:
+    async def _ask_page(self, after: int, limit: int) -> EventsSinceReply:
         return await self._gateway.ask(EventsSince(after, limit=limit), EventsSinceReply)
 
-    def _tell(self, item: Item) -> None:
+    def _publish(self, item: Item) -> None:
         told = make_told(item)
         for reader in self._readers:
             reader.put(told)

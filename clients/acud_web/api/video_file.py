@@ -49,10 +49,10 @@ def list_chapters(marks: Iterable[Mark], from_utc_ms: int, until_utc_ms: int) ->
     found = [mark for mark in within if mark.kind in ("wait", "action")]
     if len(found) > _MOST_CHAPTERS:
         found = [mark for mark in found if mark.kind == "wait"]
-    return tuple(Chapter(mark.utc_ms, _words(mark)) for mark in found[:_MOST_CHAPTERS])
+    return tuple(Chapter(mark.utc_ms, _describe_mark(mark)) for mark in found[:_MOST_CHAPTERS])
 
 
-def _words(mark: Mark) -> str:
+def _describe_mark(mark: Mark) -> str:
     if mark.kind == "action":
         words = mark.text or mark.title
     elif mark.title in _ENDS:

@@ -160,20 +160,20 @@ class OpenRing:
         """
         hidden = places.hidden if is_redacted else ()
         size = _scaled_size(self.size, max_side_px)
-        with self._view(places, is_redacted) as view:
+        with self._open_view(places, is_redacted) as view:
             key = canvas.ring != self.serial or canvas.max_side_px != max_side_px
-            changed, exact = self._due(canvas, view, hidden, now_s, key=key)
+            changed, exact = self._find_due_tiles(canvas, view, hidden, now_s, key=key)
             if not changed.any() and not exact.any():
                 canvas.frame = view.frame
                 return None
             if size == self.size:
-                parts = self._parts(view, changed, exact)
+                parts = self._cut_changes(view, changed, exact)
             else:
                 parts = self._scaled_parts(view, changed, size, hidden)
             view.check()
             frame, mono_ns, cursor = view.frame, view.mono_ns, view.cursor
         blocks = [self._block(frame, size, hidden, part) for part in parts]
-        self._note(canvas, frame, max_side_px, hidden, now_s)
+        self._note_sent(canvas, frame, max_side_px, hidden, now_s)
         if size == self.size:
             self._roughen(canvas, parts, blocks, now_s)
         return FrameStep(
@@ -196,26 +196,26 @@ class OpenRing:
     def encode_newest_frame(self, places: Known, *, is_redacted: bool) -> tuple[int, bytes]:
         """Return the newest frame's number, and the frame as JPEG in full size. Raises: FrameGone."""
         hidden = places.hidden if is_redacted else ()
-        with self._view(places, is_redacted) as view:
-            picture = self._whole(view, hidden)
+        with self._open_view(places, is_redacted) as view:
+            picture = self._draw_whole(view, hidden)
             return view.frame, self._wholes.get(view.frame, hidden, lambda: picture_parts.whole_jpeg(picture))
 
     def thumbnail(self, places: Known, max_side_px: int, *, is_redacted: bool) -> bytes:
         """Return the newest frame as a JPEG of at most `max_side_px`. Raises: FrameGone."""
         hidden = places.hidden if is_redacted else ()
         size = _scaled_size(self.size, max_side_px)
-        with self._view(places, is_redacted) as view:
-            whole = self._whole(view, hidden)
+        with self._open_view(places, is_redacted) as view:
+            whole = self._draw_whole(view, hidden)
             picture = whole if size == self.size else _resize(whole, size)
             return self._wholes.get(view.frame, (size, hidden), lambda: picture_parts.whole_jpeg(picture))
 
-    def _view(self, places: Known, is_redacted: bool) -> FrameView:
+    def _open_view(self, places: Known, is_redacted: bool) -> FrameView:
         view = self.reader.newest(1, places.frame if is_redacted else None)
         if is_redacted and view.frame != places.frame:
             raise FrameGone(f"frame {places.frame}, whose hidden places are known, was overwritten")
         return view
 
-    def _due(
+    def _find_due_tiles(
         self, canvas: Canvas, view: FrameView, hidden_boxes: tuple[Rect, ...], now_s: float, *, key: bool
     ) -> tuple[picture_parts.Mask, picture_parts.Mask]:
         """Return the tiles that changed for `canvas`, and those that are to be sent exactly."""
@@ -228,7 +228,7 @@ class OpenRing:
         quiet = canvas.rough & ~changed & (canvas.rough_s <= now_s - QUIET_S)
         return changed, picture_parts.take_first(quiet, _EXACT_TILES)
 
-    def _parts(self, view: FrameView, changed: picture_parts.Mask, exact: picture_parts.Mask) -> list[_Part]:
+    def _cut_changes(self, view: FrameView, changed: picture_parts.Mask, exact: picture_parts.Mask) -> list[_Part]:
         found = [(box, False) for box in picture_parts.boxes(changed, *self.size)]
         found += [(box, True) for box in picture_parts.boxes(exact, *self.size)]
         return [_Part(box, wanted, _cut_parts(view.pixels, box)) for box, wanted in found]
@@ -236,12 +236,12 @@ class OpenRing:
     def _scaled_parts(
         self, view: FrameView, changed: picture_parts.Mask, size: tuple[int, int], hidden_boxes: tuple[Rect, ...]
     ) -> list[_Part]:
-        whole = self._whole(view, hidden_boxes)
+        whole = self._draw_whole(view, hidden_boxes)
         picture = self._pictures.get(view.frame, (size, hidden_boxes), lambda: _resize(whole, size))
         boxes = picture_parts.scale_areas(picture_parts.boxes(changed, *self.size), self.size, size, _MARGIN_PX)
         return [_Part(box, False, _cut_parts(picture, box)) for box in boxes]
 
-    def _whole(self, view: FrameView, hidden_boxes: tuple[Rect, ...]) -> Pixels:
+    def _draw_whole(self, view: FrameView, hidden_boxes: tuple[Rect, ...]) -> Pixels:
         return self._pictures.get(view.frame, hidden_boxes, lambda: _blacken(view.copy(), (0, 0), hidden_boxes))
 
     def _block(
@@ -256,7 +256,9 @@ class OpenRing:
 
         return self._blocks.get(frame, (size, hidden_boxes, part.box, part.exact), make)
 
-    def _note(self, canvas: Canvas, frame: int, max_side_px: int, hidden_boxes: tuple[Rect, ...], now_s: float) -> None:
+    def _note_sent(
+        self, canvas: Canvas, frame: int, max_side_px: int, hidden_boxes: tuple[Rect, ...], now_s: float
+    ) -> None:
         if canvas.ring != self.serial or canvas.max_side_px != max_side_px:
             canvas.rough, canvas.rough_s = np.zeros(self._grid, np.bool_), np.full(self._grid, now_s)
         canvas.ring, canvas.frame, canvas.max_side_px, canvas.hidden = self.serial, frame, max_side_px, hidden_boxes

@@ -37,7 +37,7 @@ def boxes(mask: Mask, width: int, height: int) -> list[Rect]:
     while len(found) > MAX_BOXES:
         gap *= 2
         found = _strips(_coarse(mask, gap), gap)
-    return [_pixels(cell, width, height) for box in _merge_boxes(found) for cell in _cells(box)]
+    return [_scale_to_pixels(cell, width, height) for box in _merge_boxes(found) for cell in _split_cells(box)]
 
 
 def tiles_of(areas: Iterable[Rect], width: int, height: int) -> Mask:
@@ -135,7 +135,7 @@ def _area(box: _Tiles) -> int:
     return (box[2] - box[0]) * (box[3] - box[1])
 
 
-def _cells(box: _Tiles) -> list[_Tiles]:
+def _split_cells(box: _Tiles) -> list[_Tiles]:
     left, top, right, bottom = box
     columns = [left, *range((left // _CELL.w + 1) * _CELL.w, right, _CELL.w), right]
     rows = [top, *range((top // _CELL.h + 1) * _CELL.h, bottom, _CELL.h), bottom]
@@ -146,7 +146,7 @@ def _cells(box: _Tiles) -> list[_Tiles]:
     ]
 
 
-def _pixels(box: _Tiles, width: int, height: int) -> Rect:
+def _scale_to_pixels(box: _Tiles, width: int, height: int) -> Rect:
     left, top, right, bottom = (edge * TILE_PX for edge in box)
     return Rect(left, top, min(right, width) - left, min(bottom, height) - top)
 

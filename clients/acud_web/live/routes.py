@@ -60,7 +60,7 @@ class Pictures:
         try:
             while self._display.bye is None:
                 self._news.clear()
-                part = await self._part()
+                part = await self._encode_part()
                 if part:
                     self._sent_s = time.monotonic()
                     yield part
@@ -75,16 +75,16 @@ class Pictures:
             async with asyncio.timeout(max(0.0, self._sent_s + _REPEAT_S - time.monotonic())):
                 await self._news.wait()
 
-    async def _part(self) -> bytes:
+    async def _encode_part(self) -> bytes:
         display = self._display
         reason = display.lost.reason if display.lost is not None else ""
         if display.known is not None and self._hides:
             reason = reason or display.known.fault
         if reason:
-            return self._of(reason, _grey(self._size, reason)) if self._is_due(reason) else b""
-        return await self._newest()
+            return self._remember(reason, _grey(self._size, reason)) if self._is_due(reason) else b""
+        return await self._encode_newest()
 
-    async def _newest(self) -> bytes:
+    async def _encode_newest(self) -> bytes:
         known, ring = self._display.known, self._display.ring
         if known is None or ring is None or not self._is_due((ring.serial, known.frame, known.hidden)):
             return b""
@@ -99,12 +99,12 @@ class Pictures:
         except FrameGone:
             self._news.set()
             return b""
-        return self._of((ring.serial, frame, known.hidden), jpeg)
+        return self._remember((ring.serial, frame, known.hidden), jpeg)
 
     def _is_due(self, message: object) -> bool:
         return message != self._show_display or time.monotonic() - self._sent_s >= _REPEAT_S
 
-    def _of(self, message: object, jpeg: bytes) -> bytes:
+    def _remember(self, message: object, jpeg: bytes) -> bytes:
         self._show_display = message
         head = f"--{BOUNDARY}\r\nContent-Type: image/jpeg\r\nContent-Length: {len(jpeg)}\r\n\r\n"
         return head.encode() + jpeg + b"\r\n"
@@ -146,7 +146,7 @@ async def _hear_viewer(socket: WebSocket, viewer: Viewer) -> Bye | None:
             said = await socket.receive_text()
             if len(said) > MAX_MESSAGE_BYTES:
                 return Bye("malformed", "the message is too long")
-            viewer.hear(said)
+            viewer.handle_message(said)
         except WebSocketDisconnect:
             return None
         except (msgspec.MsgspecError, RecursionError, KeyError, UnicodeError):  # KeyError: bytes instead of text
@@ -186,11 +186,11 @@ async def pictures(request: Request) -> Response:
     with ExitStack() as counted:
         counted.enter_context(hub.stream(access_token_of(request).pass_id))
         found = Pictures(hub, hub.display(name), hides=hub.hides(address_of(request)))
-        body = _while_good(request, found, counted.pop_all())
+        body = _stream_parts(request, found, counted.pop_all())
     return StreamingResponse(body, media_type=MEDIA_TYPE)
 
 
-async def _while_good(request: Request, pictures: Pictures, slot: ExitStack) -> AsyncGenerator[bytes, None]:
+async def _stream_parts(request: Request, pictures: Pictures, slot: ExitStack) -> AsyncGenerator[bytes, None]:
     """Yield parts until the access token ends."""
     ended = asyncio.ensure_future(request.state.revocations.until_ended(access_token_of(request)))
     parts = pictures.parts()

@@ -53,7 +53,7 @@ class Viewer:
     async def __aexit__(self, *_: object) -> None:
         await self._display.leave(self)
 
-    def hear(self, text: str) -> None:
+    def handle_message(self, text: str) -> None:
         """Handle a viewer's message. Raises: msgspec.MsgspecError for an unknown one."""
         message = parse_viewer_message(text)
         if isinstance(message, Want):

@@ -40,10 +40,10 @@ def test_a_taken_port_is_refused_and_says_who_has_it() -> None:
     with http_listeners.bind("127.0.0.1", 0, "web") as taken, pytest.raises(Refused) as refused:
         http_listeners.bind("127.0.0.1", taken.getsockname()[1], "web")
     assert refused.value.facts == {"taken_by_uid": os.getuid()}
-    assert not http_listeners.taken_by_another(refused.value)
-    assert http_listeners.taken_by_another(Refused("taken", taken_by_uid=os.getuid() + 1))
-    assert http_listeners.taken_by_another(Refused("taken by who has gone", taken_by_uid=-1))
-    assert not http_listeners.taken_by_another(Refused("no permission"))
+    assert not http_listeners.is_taken_by_another(refused.value)
+    assert http_listeners.is_taken_by_another(Refused("taken", taken_by_uid=os.getuid() + 1))
+    assert http_listeners.is_taken_by_another(Refused("taken by who has gone", taken_by_uid=-1))
+    assert not http_listeners.is_taken_by_another(Refused("no permission"))
 
 
 def test_sockets_are_handed_over_by_name() -> None:

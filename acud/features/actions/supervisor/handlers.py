@@ -38,7 +38,7 @@ class _ActionCall:
         self._request = request
         self._call = call
         self._view = picture_views.parse(request.view) if request.view else None
-        named = request.display or ("" if request.task_id else self._display())
+        named = request.display or ("" if request.task_id else self._find_display())
         self._place = self._core.ports.tasks.place(request.task_id, request.target, named)
         self._target = parse_target(request.target, self._place.display)
         self._wait = self._create_wait()
@@ -55,7 +55,7 @@ class _ActionCall:
         in_opened = launches and wait.target.strip().lower() == "screen" and wait.display == self._target.display
         return FollowedWait(self._core, wait, self._call, request.block_s, in_opened=in_opened)
 
-    def _display(self) -> str:
+    def _find_display(self) -> str:
         """Return the display that a view or an element's id names; "" for none."""
         if self._view is not None:
             return self._view.display

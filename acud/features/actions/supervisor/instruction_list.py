@@ -129,7 +129,7 @@ class InstructionList:
         return replace(
             last,
             message=f"{len(good)} of {count} done{failed}{over}{rest}",
-            done=tuple(map(_line, good)),
+            done=tuple(map(_describe_reply, good)),
             left=left,
             displays=tuple(dict.fromkeys(one.display for one in replies)),
             baseline=next((one.baseline for one in replies if one.baseline), ""),
@@ -159,7 +159,7 @@ def _went_well(instruction: Instruction, reply: DoReply) -> bool:
     return unread or is_in_field or (isinstance(instruction, PressKeys) and reply.field is None)
 
 
-def _line(reply: DoReply) -> str:
+def _describe_reply(reply: DoReply) -> str:
     read = reading_line(reply.field) if reply.field is not None else ""
     unseen = ": no effect was seen" if reply.status == "unverified" and reply.field is None else ""
     return f"{reply.did}: it {read}" if read else f"{reply.did}{unseen}"

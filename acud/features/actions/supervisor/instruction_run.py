@@ -145,11 +145,11 @@ class InstructionRun:
                 points = (pointer,)
         self.windows, self.focused = self.watched.windows, self.watched.focused
         self.is_prepared = True
-        self.reached = self._window(points)
+        self.reached = self._find_window(points)
         self.area = self._area(points)
         self.before = await self.observe(point=asked)
 
-    def _window(self, points: Sequence[Point]) -> int:
+    def _find_window(self, points: Sequence[Point]) -> int:
         if self.target.window:
             return named_window(self.watched, self.target.window).window_id
         if not points:
@@ -244,7 +244,9 @@ class InstructionRun:
     def give_up(self, found: Found, description: str) -> NoReturn:
         """End without anything done, because of what was found. Raises: InstructionOver."""
         assert found.status != "found"
-        raise InstructionOver(InstructionEnding(found.status, f"nothing was done: {why(found, description)}"))
+        raise InstructionOver(
+            InstructionEnding(found.status, f"nothing was done: {explain_search(found, description)}")
+        )
 
     def _check_reach(self, fresh_target: FreshTarget) -> None:
         if fresh_target.picture.source.window_id:
@@ -334,7 +336,7 @@ class InstructionRun:
         return found or Point(box.x + box.w // 2, box.y + box.h // 2)
 
 
-def why(found: Found, description: str) -> str:
+def explain_search(found: Found, description: str) -> str:
     words = description if len(description) <= 80 else description[:79] + "…"
     if found.status == "ambiguous":
         count = len(found.candidates)

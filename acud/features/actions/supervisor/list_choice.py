@@ -12,7 +12,7 @@ from typing import Literal
 from acud.features.actions.field_text import is_chosen
 from acud.features.actions.instructions import SelectIn, instruction_text
 from acud.features.actions.supervisor.effect_watch import add_effects, conclude, verify
-from acud.features.actions.supervisor.instruction_run import InstructionEnding, InstructionRun, did_text, why
+from acud.features.actions.supervisor.instruction_run import InstructionEnding, InstructionRun, did_text, explain_search
 from acud.features.actions.supervisor.scroll_search import WheelSearch, is_out_of_view
 from acud.features.actions.widget_effects import describe_toggle
 from acud.features.actions.window_effects import EffectArea
@@ -64,7 +64,7 @@ async def _choose_in_list(
         found = await wheel.search(found, look)
         if found.status != "found":
             is_unknown = wheel.is_late or found.status == "unknown"
-            words = f"nothing was chosen: it was scrolled to both ends: {why(found, instruction.option)}"
+            words = f"nothing was chosen: it was scrolled to both ends: {explain_search(found, instruction.option)}"
             return InstructionEnding("unknown" if is_unknown else "not_found", words)
     return await _select(run, instruction, found.candidates[0])
 
@@ -160,7 +160,7 @@ class _PopupChoice:
     async def _close(self, found: Found, *, is_late: bool) -> InstructionEnding:
         assert found.status != "found"
         late = "; the time was over" if is_late else ""
-        words = f"the list was opened and closed again: {why(found, self._instruction.option)}{late}"
+        words = f"the list was opened and closed again: {explain_search(found, self._instruction.option)}{late}"
         await self._run.act(Key("Escape"))
         return InstructionEnding("unknown" if is_late else found.status, words)
 

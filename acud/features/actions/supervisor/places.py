@@ -26,10 +26,10 @@ def to_display_pixels(action: Action, spot: Spot, width: int, height: int) -> Ac
     resize without the place or size. A window may be moved partly off the display.
     """
     if isinstance(action, WindowDo):
-        return _window(action, spot)
+        return _resolve_window(action, spot)
     pixels = {
         place: _check_on_display(spot(place), place, width, height)
-        for place in _places(action)
+        for place in _list_places(action)
         if isinstance(place, Point)
     }
     return _replace_places(action, pixels)
@@ -37,7 +37,7 @@ def to_display_pixels(action: Action, spot: Spot, width: int, height: int) -> Ac
 
 def element_ids(action: Action) -> tuple[str, ...]:
     """Return the ids of elements that `action` names as places, in the order it goes there."""
-    return tuple(place for place in _places(action) if isinstance(place, str))
+    return tuple(place for place in _list_places(action) if isinstance(place, str))
 
 
 def fill_element_points(action: InputAction, pixels: Mapping[str, Point]) -> InputAction:
@@ -49,11 +49,11 @@ def pressed_points(action: Action, cursor: Point | None) -> tuple[Point, ...]:
     """Return the display pixels where `action`, as it was done, pressed or turned the wheel; a press at no place of its
     own was at `cursor`, where the pointer is after it.
     """
-    places = () if isinstance(action, Move) else _places(action)
+    places = () if isinstance(action, Move) else _list_places(action)
     return tuple(place for place in ((cursor,) if places == (None,) else places) if isinstance(place, Point))
 
 
-def _places(action: Action) -> tuple[Place | None, ...]:
+def _list_places(action: Action) -> tuple[Place | None, ...]:
     match action:
         case Move(to=to):
             return (to,)
@@ -86,7 +86,7 @@ def _check_on_display(pixel: Point, requested_point: Point, width: int, height: 
     )
 
 
-def _window(action: WindowDo, spot: Spot) -> WindowDo:
+def _resolve_window(action: WindowDo, spot: Spot) -> WindowDo:
     if action.do is WindowVerb.MOVE:
         if action.to is None:
             raise InvalidRequest("a window's move needs the place it is to move to", hint='"to": [x, y]')
@@ -107,7 +107,7 @@ def spot_of(target: Target, view: ViewGeometry | None, watched: WatchedDisplay, 
     view of another display or size; NotFound or Conflict for a window that is gone or has no pixels.
     """
     if view is not None:
-        return _of_view(view, target, watched, width, height)
+        return _locate_view(view, target, watched, width, height)
     if target.window:
         bounds = shown_window(watched, target.window).bounds
         return _shift_by(bounds.x, bounds.y)
@@ -120,7 +120,7 @@ def _shift_by(x: int, y: int) -> Spot:
     return lambda point: Point(point.x + x, point.y + y)
 
 
-def _of_view(view: ViewGeometry, target: Target, watched: WatchedDisplay, width: int, height: int) -> Spot:
+def _locate_view(view: ViewGeometry, target: Target, watched: WatchedDisplay, width: int, height: int) -> Spot:
     if target.window or target.region is not None:
         raise InvalidRequest("points are of a target or of a view, not of both", hint="leave the target out")
     if view.display != watched.name:

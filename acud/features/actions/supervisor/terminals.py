@@ -58,7 +58,7 @@ _MOST_LINES = 2000
 _MOST_COMMAND_BYTES = 10_000
 
 
-def _info(state: TerminalState) -> TerminalInfo:
+def _make_info(state: TerminalState) -> TerminalInfo:
     busy = has_foreground_job(state.pid) if state.is_shell and not state.ended else None
     return TerminalInfo(
         name=state.name,
@@ -226,7 +226,7 @@ class _TerminalCall(ABC):
         text = self._core.redaction.redact("\n".join(text.rstrip().split("\n")[-HISTORY_LINES:]))
         shown, left_out = _last_lines(text, most or self._asked.lines or _MOST_LINES)
         return TerminalReply(
-            terminal=_info(state),
+            terminal=_make_info(state),
             text=shown,
             left_out=left_out,
             since=since,
@@ -333,7 +333,7 @@ class _Typing(_TerminalCall):
         counts from its beginning.
         """
         self._call.touch()
-        until_s, cells = self._now_s() + _ECHO_S, _cells(self._request.text)
+        until_s, cells = self._now_s() + _ECHO_S, _count_cells(self._request.text)
         self._core.waits.targets.note_typed(f"pty:{before.name}", self._request.text)
         await self._terminals.paste(before.name, self._request.text)
         while True:
@@ -350,7 +350,7 @@ class _Typing(_TerminalCall):
             self._core.waits.targets.note_typed(f"pty:{self._name}", "\n")
 
 
-def _cells(text: str) -> int | None:
+def _count_cells(text: str) -> int | None:
     """Return how many cells `text` takes where it is echoed; None for what a terminal does not show as it is."""
     if not text.isprintable():
         return None
@@ -398,7 +398,7 @@ def terminal_read(steps: DisplaySteps, request: TerminalRead, call: Call) -> Non
 @handles(TerminalList)
 async def terminal_list(steps: DisplaySteps, request: TerminalList, call: Call) -> TerminalListReply:
     oldest = sorted(await steps.core.terminals.list_states(), key=lambda state: int(state.pane[1:]))
-    return TerminalListReply(tuple(map(_info, oldest)))
+    return TerminalListReply(tuple(map(_make_info, oldest)))
 
 
 @handles(TerminalClose)
@@ -408,4 +408,4 @@ async def terminal_close(steps: DisplaySteps, request: TerminalClose, call: Call
     state = await steps.core.terminals.find_state(request.terminal)
     call.touch()
     await steps.core.terminals.close(state.name)
-    return TerminalClosed(_info(state))
+    return TerminalClosed(_make_info(state))

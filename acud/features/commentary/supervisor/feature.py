@@ -86,14 +86,14 @@ start = CommentaryFeature
 
 @handles(FeedPost)
 def feed_post(feature: CommentaryFeature, request: FeedPost, call: Call) -> Posted:
-    feature.commentary.attend()
+    feature.commentary.note_listener()
     return Posted(feature.commentary.add_message(request.text, request.priority, request.source))
 
 
 @handles(FeedList)
 def feed_list(feature: CommentaryFeature, request: FeedList, call: Call) -> FeedListReply:
     """Return the messages after a number."""
-    feature.commentary.attend()
+    feature.commentary.note_listener()
     return FeedListReply(feature.commentary.feed.above(request.after))
 
 
@@ -107,7 +107,7 @@ def sense_post(feature: CommentaryFeature, request: SensePost, call: Call) -> Po
     pictures = (request.roi, request.diff, request.observation)
     if any(_deeper_than(_DEPTH, picture) for picture in pictures):
         raise InvalidRequest(f"roi, diff or observation is nested deeper than {_DEPTH}", hint="send it flatter")
-    feature.commentary.attend()
+    feature.commentary.note_listener()
     return Posted(
         feature.commentary.add_event(SenseEvent(0, request.kind, request.ts, 0, request.ocr, request.meta, *pictures))
     )
@@ -121,7 +121,7 @@ def _deeper_than(depth: int, value: Any) -> bool:
 @handles(SenseList)
 def sense_list(feature: CommentaryFeature, request: SenseList, call: Call) -> SenseListReply:
     """Return the events after a number."""
-    feature.commentary.attend()
+    feature.commentary.note_listener()
     return SenseListReply(feature.commentary.sense.above(request.after, pictures=not request.meta_only))
 
 
@@ -133,13 +133,13 @@ def analysis_status(feature: CommentaryFeature, request: AnalysisStatus, call: C
 
 @handles(AnalysisHistory)
 def analysis_history(feature: CommentaryFeature, request: AnalysisHistory, call: Call) -> AnalysisHistoryReply:
-    feature.commentary.attend()
+    feature.commentary.note_listener()
     return AnalysisHistoryReply(feature.commentary.analyses.newest(request.limit))
 
 
 @handles(AnalysisContextGet)
 def analysis_context(feature: CommentaryFeature, request: AnalysisContextGet, call: Call) -> AnalysisContextReply:
-    feature.commentary.attend()
+    feature.commentary.note_listener()
     window = feature.commentary.window()
     return AnalysisContextReply(window, user_prompt(window))
 

@@ -101,7 +101,7 @@ class Commentary:
         if now.heard > answered.heard or now.seen > answered.seen:
             self._news()
 
-    def attend(self) -> None:
+    def note_listener(self) -> None:
         """Note that a client listens."""
         before = self.sensing
         self._attended_s = self._clock.monotonic_s()

@@ -120,7 +120,7 @@ class RayPool:
             why = f"Ray gave no place to {len(self._actors)} actors within {_START_S:g} s"
             raise Unavailable(why, hint="ray status; [ray] actors, cpus_per_actor, gpus_per_actor") from None
         except self._ray.exceptions.RayError as fault:
-            raise Unavailable(f"an actor could not be made: {_line(fault)}", hint="see [ray]") from fault
+            raise Unavailable(f"an actor could not be made: {_describe_fault(fault)}", hint="see [ray]") from fault
         _LOG.info("ray.ready", actors=len(pids), pids=pids)
 
     async def answer(self, job: VisionJob, number: int) -> JudgeReply:
@@ -163,7 +163,7 @@ class RayPool:
             self._ray.cancel(reply)
             raise
         except self._ray.exceptions.RayError as fault:
-            raise Unavailable(f"an actor failed: {_line(fault)}") from fault
+            raise Unavailable(f"an actor failed: {_describe_fault(fault)}") from fault
 
     async def close(self) -> None:
         """End the actors, and Ray where it was started here."""
@@ -194,7 +194,9 @@ def _join_ray(settings: RaySettings) -> Any:
         ray.init(log_to_driver=False, **({"address": settings.address} if settings.address else own))
     except (ray.exceptions.RayError, ConnectionError, OSError, RuntimeError, ValueError) as fault:
         where = settings.address or "here"
-        raise Unavailable(f"Ray does not answer ({where}): {_line(fault)}", hint="ray status; [ray] address") from fault
+        raise Unavailable(
+            f"Ray does not answer ({where}): {_describe_fault(fault)}", hint="ray status; [ray] address"
+        ) from fault
     return ray
 
 
@@ -215,6 +217,6 @@ def _cpus(settings: RaySettings) -> int:
     return max(1, round(settings.actors * settings.cpus_per_actor))
 
 
-def _line(fault: BaseException) -> str:
+def _describe_fault(fault: BaseException) -> str:
     lines = [line for line in str(fault).splitlines() if line.strip()]
     return f"{type(fault).__name__}: {lines[-1].strip()[:200]}" if lines else type(fault).__name__

@@ -68,16 +68,16 @@ class JobTally:
         told = {name: value for name, value in vars(self).items() if not name.startswith("_")}
         return told | {"cost_usd": round(self.cost_usd, 6)}
 
-    def tell(self, in_hand: int) -> None:
+    def log_figures(self, in_hand: int) -> None:
         self._told = self.figures()
         _LOG.info("worker.metrics", in_hand=in_hand, rss_mb=round(child_process.rss_mb(), 1), **self._told)
 
-    async def tell_for_ever(self, in_hand: Callable[[], int]) -> None:
+    async def log_figures_for_ever(self, in_hand: Callable[[], int]) -> None:
         """Log the figures once a minute, where anything changed."""
         while True:
             await asyncio.sleep(_EVERY_S)
             if self.figures() != self._told:
-                self.tell(in_hand())
+                self.log_figures(in_hand())
 
 
 class JobService:
@@ -98,7 +98,7 @@ class JobService:
         An unexpected fault ends the worker: its jobs go to others.
         """
         async with asyncio.TaskGroup() as group:
-            telling = group.create_task(self.tally.tell_for_ever(lambda: len(self._in_hand)))
+            telling = group.create_task(self.tally.log_figures_for_ever(lambda: len(self._in_hand)))
             taking = group.create_task(self._take(group, stopping))
             await stopping.wait()
             while not taking.done():
@@ -108,7 +108,7 @@ class JobService:
             await self._queue.let_go()
             await self._drain()
             telling.cancel()
-        self.tally.tell(len(self._in_hand))
+        self.tally.log_figures(len(self._in_hand))
 
     async def _take(self, group: asyncio.TaskGroup, stopping: asyncio.Event) -> None:
         places = asyncio.Semaphore(self._settings.worker_concurrency)

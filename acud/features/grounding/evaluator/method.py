@@ -123,7 +123,7 @@ def make_result(method: GroundingMethod, location: Located, picture: JudgePictur
     reply = location.reply
     if reply.code:
         return MethodResult(
-            _make_tried(method, "unsure" if reply.code in _ANSWERED else "unavailable", reply, _why(reply))
+            _make_tried(method, "unsure" if reply.code in _ANSWERED else "unavailable", reply, _explain_reply(reply))
         )
     candidates = tuple(
         Candidate(to_display(spot, picture, at), box and box_to_display(box, picture, at), MODEL_CONFIDENCE, method)
@@ -145,7 +145,7 @@ def _make_tried(method: GroundingMethod, outcome: str, reply: ChatReply, reason:
     )
 
 
-def _why(reply: ChatReply) -> str:
+def _explain_reply(reply: ChatReply) -> str:
     return f"{reply.code}: {reply.reason}" if reply.reason else reply.code
 
 

@@ -279,7 +279,7 @@ class UitarsMethod(ModelMethod):
             shot = await self._prepare(search_view.shot, self._backend)
         except Unavailable as fault:
             return unavailable(self.name, str(fault))
-        size = self._size(shot)
+        size = self._find_size(shot)
         if size is None:
             return unavailable(self.name, "the view is more than 200 times longer than wide")
         picture = await asyncio.to_thread(encode_sized, shot.pixels, size, self._settings.jpeg_quality)
@@ -292,7 +292,7 @@ class UitarsMethod(ModelMethod):
         said = self._settings.uitars_coordinates
         return counting_of(self._model) if said == "auto" else said
 
-    def _size(self, shot: ViewPixels) -> Size | None:
+    def _find_size(self, shot: ViewPixels) -> Size | None:
         height, width = shot.pixels.shape[:2]
         within = fitting(width, height, self._settings.max_dim, OTHER_PIXELS)
         return smart_size(within.width, within.height, MIN_PIXELS, self._max_pixels)

@@ -211,7 +211,7 @@ class VideoReader:
         while True:
             frame = next(self._stream())
             if frame.pts is not None and float(frame.pts * frame.time_base) * TICKS_PER_S >= wanted:
-                return self._pixels(frame)
+                return self._decode_pixels(frame)
 
     def _stream(self) -> Iterator[Any]:
         if self._frames is None:
@@ -223,7 +223,7 @@ class VideoReader:
             self._frames = iter(self._container.decode(stream))
         return self._frames
 
-    def _pixels(self, frame: Any) -> Pixels:
+    def _decode_pixels(self, frame: Any) -> Pixels:
         shown = self._reformatter.reformat(frame, format="bgra", src_colorspace=Colorspace.ITU709)
         return np.ascontiguousarray(shown.to_ndarray()[: self._stretch.height, : self._stretch.width])
 

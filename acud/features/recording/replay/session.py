@@ -98,7 +98,7 @@ class ReplaySession:
         return from_s, to_s
 
     def _report_began(self, recorded: RecordedFrames, target: Target, from_s: float, to_s: float) -> None:
-        stretches, notes = recorded.stretches, _notes(recorded, target)
+        stretches, notes = recorded.stretches, _list_notes(recorded, target)
         frames = sum(len(stretch.shown) for stretch in stretches)
         self._tell(
             ReplayBegan(
@@ -119,7 +119,7 @@ class ReplaySession:
         frames = FrameSource(self._hide())
         async with AsyncExitStack() as stack:
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="acud-replay-"))
-            context = build_context(self._options(folder), stack, frames)
+            context = build_context(self._make_options(folder), stack, frames)
             judge = await self._resolve_judge(context, wanted)
             meant = with_meanings(spec.until, wanted)
             if not any(isinstance(leaf, Widget | HostLeaf) for leaf in leaves(meant)):  # no recording holds those
@@ -137,7 +137,7 @@ class ReplaySession:
             return judge if len(self._settings.vision.chain()) > 1 else context.judges.choose(judge)
         return judge
 
-    def _options(self, folder: str) -> EvaluatorOptions:
+    def _make_options(self, folder: str) -> EvaluatorOptions:
         """Return an evaluator's options as the daemon would set them, without evidence."""
         settings = self._settings
         return EvaluatorOptions(
@@ -178,7 +178,7 @@ class ReplaySession:
             self._tell(ReplayPair((first, second), len(both), len(both) - len(differ), differ))
 
 
-def _notes(recorded: RecordedFrames, target: Target) -> tuple[str, ...]:
+def _list_notes(recorded: RecordedFrames, target: Target) -> tuple[str, ...]:
     stretch = recorded.stretches[0]
     grid = Grid(stretch.width, stretch.height)
     found = masks(grid, target.region or Rect(0, 0, grid.width, grid.height), target.ignore)

@@ -150,7 +150,7 @@ class Simulation:
         for cue in before:
             self._project(cue)
         await self._after(self._on_cue(before[-1]) if before else ())
-        while self._end is None and (at := self._next(ahead, to_s)) is not None:
+        while self._end is None and (at := self._find_next_s(ahead, to_s)) is not None:
             self._at = at
             await self._after(self._due_events(ahead))
         return self._make_run(run, to_s)
@@ -158,10 +158,10 @@ class Simulation:
     def _begin(self) -> None:
         armed = machine.arm(self._spec, self._at)
         self._wait = armed.wait
-        self._obey(armed.effects)
+        self._apply_effects(armed.effects)
         self._fund()
 
-    def _next(self, ahead: list[Cue], to_s: float) -> float | None:
+    def _find_next_s(self, ahead: list[Cue], to_s: float) -> float | None:
         """Return the time of the next event; after the end of the replayed part only answers still come."""
         times = [self._deadline_s]
         times += [ahead[0].at_s] if ahead else []
@@ -235,10 +235,10 @@ class Simulation:
             return
         moved = machine.step(self._wait, event)
         self._wait = moved.wait
-        self._obey(moved.effects)
+        self._apply_effects(moved.effects)
         self._report_change()
 
-    def _obey(self, effects: tuple[out.WaitEffect, ...]) -> None:
+    def _apply_effects(self, effects: tuple[out.WaitEffect, ...]) -> None:
         for effect in effects:
             match effect:
                 case out.JobRequest():
@@ -269,7 +269,7 @@ class Simulation:
             self._step(happened.BudgetChecked(self._at, status))
 
     async def _dispatch(self, due: out.JobRequest) -> None:
-        job = self._job(due)
+        job = self._make_job(due)
         self._dues.pop(due.kind)
         self._step(happened.JobDispatched(self._at, job.job_id, due.kind))
         parts: list[Answered] = []
@@ -283,7 +283,7 @@ class Simulation:
         at = self._at + (spent_s if self._ask.latency_s is None else self._ask.latency_s)
         heapq.heappush(self._air, (at, next(self._order), due, result))
 
-    def _job(self, due: out.JobRequest) -> Job:
+    def _make_job(self, due: out.JobRequest) -> Job:
         ask = Ask(
             self._wait_id,
             get_stage(self._spec.until, due.stage),

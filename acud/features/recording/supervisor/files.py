@@ -78,14 +78,14 @@ class RecordingFiles:
 
     def sweep(self, known: frozenset[str]) -> int:
         """Remove the files of recordings that no row names; return how many."""
-        strange = [path for path in self._files() if path.stem.rpartition("-")[0] not in known]
+        strange = [path for path in self._list_files() if path.stem.rpartition("-")[0] not in known]
         _remove(*strange)
         for folder in {path.parent for path in strange}:
             with contextlib.suppress(OSError):
                 folder.rmdir()
         return len(strange)
 
-    def _files(self) -> Iterator[Path]:
+    def _list_files(self) -> Iterator[Path]:
         for suffix in (VIDEO_SUFFIX, FRAMES_SUFFIX):
             yield from self._root.glob(f"*/{NOUN}-*{suffix}")
 

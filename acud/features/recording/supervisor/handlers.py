@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from acud.features.recording.supervisor.feature import RecordingFeature
 
 
-def _reply(feature: RecordingFeature, recording: RecordingInfo) -> RecordReply:
+def _make_reply(feature: RecordingFeature, recording: RecordingInfo) -> RecordReply:
     return RecordReply(recording, str(feature.recordings.folders.folder(recording.folder)))
 
 
@@ -50,13 +50,13 @@ async def record_start(feature: RecordingFeature, request: RecordStart, call: Ca
     if watched.state is DisplayState.ENDED:
         raise DisplayDown(f"display {watched.name} has ended: {watched.reason}", hint="acud display list")
     made = feature.recordings.start(watched, fps=request.fps, task_id=place.task_id, target=part)
-    return _reply(feature, await feature.recordings.begun(made))
+    return _make_reply(feature, await feature.recordings.begun(made))
 
 
 @handles(RecordStop)
 async def record_stop(feature: RecordingFeature, request: RecordStop, call: Call) -> RecordReply:
     """End a recording; the reply waits for its last frame."""
-    return _reply(feature, await feature.recordings.stop(request.recording_id, "stopped"))
+    return _make_reply(feature, await feature.recordings.stop(request.recording_id, "stopped"))
 
 
 @handles(RecordList)
@@ -70,7 +70,7 @@ def record_list(feature: RecordingFeature, request: RecordList, call: Call) -> R
 
 @handles(RecordShow)
 def record_show(feature: RecordingFeature, request: RecordShow, call: Call) -> RecordReply:
-    return _reply(feature, feature.recordings.find(request.recording_id))
+    return _make_reply(feature, feature.recordings.find(request.recording_id))
 
 
 @handles(RecordTimeline)
@@ -82,4 +82,4 @@ def record_timeline(feature: RecordingFeature, request: RecordTimeline, call: Ca
 
 @handles(RecordDelete)
 def record_delete(feature: RecordingFeature, request: RecordDelete, call: Call) -> RecordReply:
-    return _reply(feature, feature.recordings.delete(request.recording_id))
+    return _make_reply(feature, feature.recordings.delete(request.recording_id))

@@ -222,7 +222,7 @@ class RecordingService:
     def end_task(self, task: Task) -> None:
         """End the recordings of a task that ended; those of a failed one are kept only if the settings ask for it."""
         forget = task.status is TaskStatus.FAILED and not self._settings.keep_failed
-        for active in self._of_task(task.task_id):
+        for active in self._list_of_task(task.task_id):
             active.forgotten = active.forgotten or (forget and active.info.automatic)
             self._end(active, RecordingState.DONE, f"its task is {task.status}")
 
@@ -238,18 +238,18 @@ class RecordingService:
 
     def delete_task(self, task_id: str) -> None:
         """Forget every recording of a task, also those in progress; in the savepoint of the call."""
-        living = {active.recording_id for active in self._of_task(task_id)}
+        living = {active.recording_id for active in self._list_of_task(task_id)}
         for recording in self.table.of_task(task_id):
             if recording.recording_id not in living:
                 self._forget(recording)
         self._core.journal.after_commit(lambda: self._forget_live(task_id))
 
     def _forget_live(self, task_id: str) -> None:
-        for active in self._of_task(task_id):
+        for active in self._list_of_task(task_id):
             active.forgotten = True
             self._end(active, RecordingState.DONE, "its task was deleted")
 
-    def _of_task(self, task_id: str) -> list[ActiveRecording]:
+    def _list_of_task(self, task_id: str) -> list[ActiveRecording]:
         return [active for active in self.active.values() if active.info.task_id == task_id]
 
     def _end(self, active: ActiveRecording, state: RecordingState, reason: str) -> None:
@@ -310,16 +310,16 @@ class RecordingService:
         source = self._core.sources.by_name.get(active.source)
         return source if active.watched.state is not DisplayState.ENDED else None
 
-    def _of_display(self, display: str) -> list[ActiveRecording]:
+    def _list_of_display(self, display: str) -> list[ActiveRecording]:
         return [one for one in self.active.values() if one.watched.name == display and one.ending is None]
 
     def source_up(self, source: Source) -> None:
         """Record the new ring, in a new segment."""
-        for active in self._of_display(source.display):
+        for active in self._list_of_display(source.display):
             self._follow_target(active, source)
 
     def windows_seen(self, watched: WatchedDisplay) -> None:
-        for active in self._of_display(watched.name):
+        for active in self._list_of_display(watched.name):
             self._follow_target(active)
 
     def _follow_target(self, active: ActiveRecording, new: Source | None = None) -> None:
@@ -365,7 +365,7 @@ class RecordingService:
 
     def source_lost(self, source: Source, code: str, reason: str) -> None:
         """End the segment with its reason; if the display is gone for good, end the recording."""
-        for active in [one for one in self._of_display(source.display) if one.source == source.name]:
+        for active in [one for one in self._list_of_display(source.display) if one.source == source.name]:
             self._lose(active, reason)
             # Whether it is gone for good is known once the report of the loss is complete.
             self._core.loop.call_later(0.0, lambda active=active, reason=reason: self._end_if_gone(active, reason))  # type: ignore[misc]

@@ -61,10 +61,10 @@ _ANSWER_TOKENS = 500
 def task_update(feature: TasksFeature, request: TaskUpdate, call: Call) -> TaskReply:
     """Add a message, answer a query, change the status. An end with open plan items is noted, not refused."""
     view = feature.tasks.view(feature.tasks.update(request))
-    return TaskReply(view, tuple(_notes(view)), _answer(feature, view) if request.query else "")
+    return TaskReply(view, tuple(_list_notes(view)), _answer(feature, view) if request.query else "")
 
 
-def _notes(view: TaskView) -> list[str]:
+def _list_notes(view: TaskView) -> list[str]:
     still = [item.number for item in view.items if item.status in (ItemStatus.PENDING, ItemStatus.ACTIVE)]
     if view.task.status is not TaskStatus.COMPLETED or not still:
         return []
