@@ -70,9 +70,7 @@ class BackupMade(Struct, frozen=True, tag="made", forbid_unknown_fields=True):
 
 
 class Restored(Struct, frozen=True, tag="restored", forbid_unknown_fields=True):
-    """`aside`: where the files that were there before lie now ("" for a check). `verified`: files whose hashes are
-    right.
-    """
+    """`aside`: where the replaced files lie now ("" for a check). `verified`: files whose hashes are right."""
 
     source: str
     migration: str

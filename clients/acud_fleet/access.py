@@ -92,9 +92,7 @@ class Grants(Struct, frozen=True):
         return next((one for one in self.grants if (one.role, one.name) == (role, name)), None)
 
     def with_grant(self, grant: Grant) -> Grants:
-        """Return the grants with `grant` in place of the one with its name. Raises: Conflict for a key of another
-        grant.
-        """
+        """Return the grants with `grant` in place of its namesake. Raises: Conflict for another grant's key."""
         others = tuple(one for one in self.grants if (one.role, one.name) != (grant.role, grant.name))
         for other in others:
             if set(other.keys) & set(grant.keys):

@@ -98,9 +98,7 @@ def is_placing(request: Any) -> bool:
 
 
 class HostServer:
-    """Answers the requests of one host, side by side. A request that is repeated while it is under way is answered to
-    all.
-    """
+    """Answers the requests of one host, side by side. A request repeated while it is under way is answered to all."""
 
     def __init__(self, host: str, connection: NatsConnection, relay: DaemonRelay, capacity: HostCapacity) -> None:
         self._host = host

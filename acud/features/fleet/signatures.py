@@ -132,9 +132,7 @@ class Signer:
         self.key: str = self._pair.public_key.decode()
 
     def sign(self, kind: Signed, subject: str, body: bytes, about: str = "") -> str:
-        """Return the header's value for `body` on `subject`. `about`: the id of the message, or of the one that it
-        answers.
-        """
+        """Return the header's value for `body` on `subject`. `about`: the id of the message, or of the answered one."""
         utc_us = int(time.time() * 1e6)
         signature = self._pair.sign(_join_signed(kind, subject, body, about, self.key, utc_us))
         return Stamp(key_id(self.key), utc_us, bytes(signature)).text()

@@ -49,9 +49,7 @@ class OfferedField(FormField, frozen=True, kw_only=True):
 
 
 class OfferedKind(Struct, frozen=True):
-    """A kind of condition in a form. `scope`: what an access token needs for it. `is_recorded`: a recording can answer
-    it.
-    """
+    """A kind of condition in a form. `scope`: what an access token needs. `is_recorded`: recordings can answer it."""
 
     type: str
     title: str

@@ -105,9 +105,7 @@ Say = Callable[[Told | None, int], Awaitable[None]]
 
 
 class StreamEnd(Struct, frozen=True, tag="bye"):
-    """The stream ends: `slow` (come back with the last number), `revoked` or `expired` (the access token),
-    `unavailable`.
-    """
+    """The stream ends: `slow` (come back with the last number), `revoked` or `expired` (the token), `unavailable`."""
 
     code: str
     reason: str

@@ -73,9 +73,7 @@ class PushState(Struct, frozen=True):
 
 
 async def state(request: ApiRequest[Nothing, Nothing]) -> PushState:
-    """Return whether browsers are notified, with which key they subscribe, and which subscriptions are this access
-    token's.
-    """
+    """Return whether browsers are notified, their key to subscribe, and the subscriptions of this access token."""
     found = await request.ask(PushList(request.access_token.pass_id), PushListReply)
     return PushState(found.on, found.reason, found.public_key, tuple(one.push_id for one in found.subscriptions))
 
