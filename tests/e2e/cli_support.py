@@ -17,10 +17,11 @@ from acud.protocol.events import Event
 from acud.types import DisplayInfo
 from acud_cli.__main__ import run
 from acud_client import Client
+from tests.fixtures.daemon import Daemon
 from tests.fixtures.numbers import own_number
 
 PATIENCE_S = 120.0
-_OWN_PROCESS = {"daemon", "fleet", "backup", "restore", "vacuum"}
+_OWN_PROCESS = {"daemon start", "daemon restart", "daemon run", "fleet", "backup", "restore", "vacuum"}
 """Commands that start processes or run an event loop; the others run here, as a process costs 0.4 CPU seconds."""
 
 
@@ -32,6 +33,26 @@ def settings() -> str:
         f'[display]\nfirst_number = {own_number()}\n[vision]\nbackend = "ocr"\n[evaluator]\nworkers = 1\n'
         "[accessibility]\nwalk_s = 60\nanswer_s = 20\n"
     )
+
+
+def _run_here(arguments: tuple[str, ...], env: dict[str, str], folder: Path | None = None) -> tuple[int, str, str]:
+    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", "backslashreplace", write_through=True) for _ in "oe")
+    with (
+        mock.patch.dict(os.environ, env, clear=True),
+        contextlib.chdir(folder or "."),
+        mock.patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO())),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        found = run(list(arguments))
+    out.seek(0)
+    err.seek(0)
+    return found, out.read(), err.read()
+
+
+def acud(daemon: Daemon, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run `acud …` in this process, in the daemon's environment."""
+    return subprocess.CompletedProcess(arguments, *_run_here(arguments, daemon.env))
 
 
 class CommandLine:
@@ -60,8 +81,8 @@ class CommandLine:
 
     def capture(self, *arguments: str, code: int = 0) -> tuple[str, str]:
         """Do the same and return standard output and standard error."""
-        if arguments[0] not in _OWN_PROCESS:
-            found, out, err = self._run_here(arguments)
+        if _OWN_PROCESS.isdisjoint((arguments[0], " ".join(arguments[:2]))):
+            found, out, err = _run_here(arguments, self.env, self._folder)
         else:
             child = self.start(*arguments)
             out, err = child.communicate(timeout=PATIENCE_S)
@@ -69,20 +90,6 @@ class CommandLine:
         assert found == code, f"{arguments}: exit code {found}, not {code}\n{out}\n{err}"
         assert "Traceback" not in err
         return out, err
-
-    def _run_here(self, arguments: tuple[str, ...]) -> tuple[int, str, str]:
-        out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", "backslashreplace", write_through=True) for _ in "oe")
-        with (
-            mock.patch.dict(os.environ, self.env, clear=True),
-            contextlib.chdir(self._folder or "."),
-            mock.patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO())),
-            contextlib.redirect_stdout(out),
-            contextlib.redirect_stderr(err),
-        ):
-            found = run(list(arguments))
-        out.seek(0)
-        err.seek(0)
-        return found, out.read(), err.read()
 
     def json(self, *arguments: str, code: int = 0) -> Any:
         """Run a command with --json and return its document."""

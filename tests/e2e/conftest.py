@@ -26,9 +26,9 @@ SCRIPTED = '[vision]\nbackend = "scripted"\nscripted = \'{"default": "no"}\'\n'
 BARE = '[evaluator]\nworkers = 1\n[display]\nwindow_manager = "none"\nsession_bus = false\n'
 PATIENT_TMUX = "[pty]\ntimeout_s = 20\n"
 LONGEST = (
-    "gui_do", "fleet_rearm", "dashboard_tasks", "dashboard_states", "readme", "faults_recordings", "faults_supervisor",
-    "action_waits", "wakes", "baselines_restart", "gateway_process", "fleet_wakes", "commentary",
-    "cli_daemon", "screens_replay", "agent", "waits_displays", "upkeep", "fleet", "recordings", "terminals",
+    "gui_do", "action_waits", "fleet_rearm", "readme", "baselines_restart", "fleet_wakes", "agent", "commentary",
+    "faults_recordings", "dashboard_tasks", "cli_daemon", "screens_replay", "waits_displays", "gateway_process",
+    "faults_supervisor", "fleet", "dashboard_states", "wakes", "recordings", "upkeep", "dashboard_pages", "terminals",
 )  # fmt: skip
 """Files that take over a minute, the longest first."""
 

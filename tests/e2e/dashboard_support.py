@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -12,7 +11,7 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, V
 
 from acud.protocol.web import Scope
 from acud_client import Client
-from tests.e2e.chromium import KEEPS_ALL, Chromium, is_there, keep_picture, serious
+from tests.e2e.chromium import KEEPS_ALL, Chromium, is_there, keep_picture, log_in, serious
 from tests.e2e.conftest import BARE
 from tests.e2e.gateway_support import code
 
@@ -20,11 +19,6 @@ SETTINGS = BARE + '[vision]\nbackend = "scripted"\nscripted = \'{"default": "no"
 PATIENCE_MS = 60_000
 _DESK: ViewportSize = {"width": 1280, "height": 800}
 PANELS = ("", "tasks", "waits", "feed", "recordings", "commentary", "wakes", "usage", "health", "screens")
-
-
-def link(client: Client, url: str, scope: Scope = Scope.ADMIN, **given: Any) -> str:
-    """Return a login link, as `acud web login` prints it."""
-    return f"{url}/login#{code(client, scope=scope, **given)}"
 
 
 @contextmanager
@@ -59,9 +53,9 @@ class Visitor:
             (self.unserved if is_network else self.faults).append(message.text)
 
     def login(self, client: Client, scope: Scope = Scope.ADMIN, **given: Any) -> None:
-        """Come in by a link, and wait for the live page."""
-        self.page.goto(link(client, self.url, scope, **given))
-        self.page.wait_for_url(re.compile(r"/dashboard$"))
+        """Come in, and wait for the live page."""
+        log_in(self.page, self.url, code(client, scope=scope, **given))
+        self.page.goto(f"{self.url}/dashboard")
         expect(self.page.locator("#link")).to_have_text("live")
 
     def go(self, path: str) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,6 +14,7 @@ from acud.types.agent_runs import RunInfo, RunLimits, RunState
 from acud.types.tasks import Detail, TaskStatus
 from acud_client import Client
 from tests.e2e import faults
+from tests.e2e.cli_support import acud
 from tests.e2e.gui_support import shown
 from tests.fixtures.daemon import Daemon
 from tests.fixtures.wake_receiver import Receiver
@@ -272,19 +271,11 @@ def test_what_cannot_begin_says_why(client: Client, form: DisplayInfo) -> None:
 
 def test_the_command_line_follows_a_run(daemon: Daemon, form: DisplayInfo, planner: ModelThread) -> None:
     planned(planner, call("escalate", reason="this needs a person"))
-    command = [sys.executable, "-m", "acud_cli", "agent", "run", "do it", "--display", form.name]
-    ran = subprocess.run(command, env=daemon.env, capture_output=True, text=True, timeout=90, check=False)
+    ran = acud(daemon, "agent", "run", "do it", "--display", form.name)
     assert ran.returncode == 5, ran.stderr
     assert "escalated" in ran.stdout
     assert "this needs a person" in ran.stdout
-    listed = subprocess.run(
-        [sys.executable, "-m", "acud_cli", "agent", "list"],
-        env=daemon.env,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    listed = acud(daemon, "agent", "list")
     assert "this needs a person" in listed.stdout
 
 

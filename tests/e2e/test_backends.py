@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -16,6 +14,7 @@ from acud.base.errors import InvalidRequest
 from acud.protocol.requests.daemon import Finding
 from acud.types import Budget, Criteria, DisplayInfo, JudgeName, Policy, Spent, WaitInfo
 from tests.e2e import faults
+from tests.e2e.cli_support import acud
 from tests.fixtures.daemon import Daemon
 from tests.fixtures.painter import Painter
 from tests.integration.model_server import Answer, ModelThread
@@ -54,10 +53,7 @@ def display(daemon: Daemon) -> DisplayInfo:
 
 def cli(daemon: Daemon, *arguments: str) -> Any:
     """Return what `acud … --json` prints."""
-    command = [sys.executable, "-m", "acud_cli", *arguments, "--json"]
-    ran = subprocess.run(command, env=daemon.env, capture_output=True, text=True, timeout=60, check=False)
-    assert ran.stdout, ran.stderr
-    return json.loads(ran.stdout)
+    return json.loads(acud(daemon, *arguments, "--json").stdout)
 
 
 def test_a_wait_is_judged_over_openai_s_api_and_its_cost_shows_in_usage(vllm: ModelThread) -> None:
@@ -259,7 +255,6 @@ def down(daemon: Daemon, part: str) -> dict[str, Finding] | None:
 
 def refused(daemon: Daemon, *arguments: str) -> str:
     """Return what `acud …` says as it is refused as a usage error."""
-    command = [sys.executable, "-m", "acud_cli", *arguments]
-    ran = subprocess.run(command, env=daemon.env, capture_output=True, text=True, timeout=60, check=False)
+    ran = acud(daemon, *arguments)
     assert ran.returncode == 2, ran
     return ran.stderr

@@ -257,8 +257,9 @@ def test_old_ones_go_and_the_one_being_made_stays(tmp_path: Path) -> None:
 # ---- random moments ------------------------------------------------------------------------------------------------
 
 
-def _killed_at_random(screen: tuple[Daemon, DisplayInfo], runs: int, seed: int) -> None:
-    chance = random.Random(seed)
+@pytest.mark.parametrize("runs", [2, pytest.param(50, marks=[pytest.mark.long, pytest.mark.timeout(1200)])])
+def test_killed_at_random_moments_it_plays(screen: tuple[Daemon, DisplayInfo], runs: int) -> None:
+    chance = random.Random(20261122 + runs)
     daemon, display = screen
     for _ in range(runs):
         began = daemon.client.record_start(display.name, fps=20).recording
@@ -279,13 +280,3 @@ def _killed_at_random(screen: tuple[Daemon, DisplayInfo], runs: int, seed: int) 
         playable(ended, daemon)
         daemon.client.record_delete(began.recording_id)
     assert daemon.client.display_list().displays[0].state is DisplayState.UP
-
-
-def test_killed_at_random_moments_it_plays(screen: tuple[Daemon, DisplayInfo]) -> None:
-    _killed_at_random(screen, 5, 20261122)
-
-
-@pytest.mark.long
-@pytest.mark.timeout(1200)
-def test_killed_at_fifty_random_moments_it_plays(screen: tuple[Daemon, DisplayInfo]) -> None:
-    _killed_at_random(screen, 50, random.SystemRandom().randrange(1 << 32))

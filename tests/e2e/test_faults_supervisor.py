@@ -86,7 +86,7 @@ def test_waits_displays_and_deadlines_survive_the_supervisor(daemon: Daemon) -> 
     faults.nothing_left(daemon.paths, display.name)
 
 
-@pytest.mark.parametrize("how", ["request", "interrupt", "twice", "cut off"])
+@pytest.mark.parametrize("how", ["request", "twice", "cut off"])
 def test_a_stop_ends_displays_and_their_waits_alike(daemon: Daemon, how: str) -> None:
     client = daemon.client
     display = client.display_create().display
@@ -97,8 +97,6 @@ def test_a_stop_ends_displays_and_their_waits_alike(daemon: Daemon, how: str) ->
     faults.judged(daemon, wait, "no")
     assert daemon.process is not None
     match how:
-        case "interrupt":
-            daemon.process.send_signal(signal.SIGINT)
         case "request":
             assert client.shutdown().pid == daemon.pid
         case "twice":
@@ -225,10 +223,9 @@ class _Customer:
                 self._client.wait_cancel(wait.wait_id, reason="enough")
 
 
-@pytest.mark.parametrize(
-    ("kills", "seed"), [(6, 1), pytest.param(200, 2, marks=[pytest.mark.long, pytest.mark.timeout(900)])]
-)
-def test_kills_at_random_moments_lose_nothing_and_repeat_nothing(daemon: Daemon, kills: int, seed: int) -> None:
+def test_kills_at_random_moments_lose_nothing_and_repeat_nothing(daemon: Daemon) -> None:
+    """A few; `scripts/soak` goes on with it for as long as one likes."""
+    kills, seed = 6, 1
     chance = random.Random(seed)
     display, newest = daemon.client.display_create().display, faults.newest(daemon)
     servers = _x_servers(daemon)

@@ -10,7 +10,6 @@ import signal
 import socket
 import ssl
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -22,17 +21,13 @@ import pytest
 from acud.config import http_listeners
 from acud.protocol.web import Scope
 from acud_client import Client
+from tests.e2e.cli_support import CommandLine, acud
 from tests.e2e.conftest import BARE
 from tests.e2e.desktop import until
 from tests.e2e.gateway_support import SETTINGS, Browser, Foreground, code, served, token
 from tests.e2e.listener_support import child
 from tests.fixtures.daemon import Daemon
 from tests.fixtures.ports import free_port
-
-
-def cli(daemon: Daemon, *arguments: str) -> subprocess.CompletedProcess[str]:
-    line = [sys.executable, "-m", "acud_cli", *arguments]
-    return subprocess.run(line, env=daemon.env, capture_output=True, text=True, timeout=120, check=False)
 
 
 def told_of(daemon: Daemon, port: int) -> str:
@@ -43,7 +38,7 @@ def told_of(daemon: Daemon, port: int) -> str:
 def test_it_is_off_until_asked_for(shared: Daemon) -> None:
     assert shared.client.status().web == {}
     assert [one for one in shared.client.status().children if one.kind == "web"] == []
-    said = cli(shared, "web", "login")
+    said = acud(shared, "web", "login")
     assert said.returncode != 0
     assert "enabled = true" in said.stderr
 
@@ -57,9 +52,9 @@ def test_a_taken_port_is_told_and_no_other_one_is_used() -> None:
             assert "a program of yours" in until(lambda: told_of(daemon, port), "the fault")
             assert daemon.client.status().web == {}
             assert [one for one in (port + 1, port + 2) if http_listeners.listener_uid(one) != -1] == []
-            said = cli(daemon, "web", "login")
+            said = acud(daemon, "web", "login")
             assert (said.returncode != 0, said.stdout) == (True, "")
-        said = cli(daemon, "web", "serve", "--port", str(port))
+        said = acud(daemon, "web", "serve", "--port", str(port))
         assert said.returncode != 0
         assert f"port {port}" in said.stderr
 
@@ -139,13 +134,13 @@ def test_the_port_is_never_free_over_a_restart_and_a_death_of_who_serves() -> No
                 assert is_known()  # who connects while nobody accepts waits in the queue of the socket that is held
                 assert child(daemon).pid != killed
                 for forced in ([], ["--force"]):
-                    assert cli(daemon, "daemon", "restart", *forced).returncode == 0
+                    assert CommandLine(daemon.home).run("daemon", "restart", *forced)
                     assert is_known()
                     assert served(daemon) == url
             finally:
                 ended.set()
             assert trying.result() == 0
-        assert cli(daemon, "daemon", "stop").returncode == 0
+        assert acud(daemon, "daemon", "stop").returncode == 0
         assert http_listeners.listener_uid(port) == -1
 
 
@@ -210,11 +205,8 @@ def test_a_daemon_that_comes_and_goes(tmp_path: Path) -> None:
 )
 def test_other_machines_need_tls(tmp_path: Path, settings: str, named: str) -> None:
     (tmp_path / "acud.toml").write_text(f"[web]\n{settings}\n")
-    line = [sys.executable, "-m", "acud_cli", "web", "serve", "--port", "0"]
-    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "ACU_HOME": str(tmp_path)}
-    said = subprocess.run(line, env=env, capture_output=True, text=True, timeout=120, check=False)
-    assert said.returncode != 0
-    assert named in said.stderr
+    _, said = CommandLine(tmp_path).capture("web", "serve", "--port", "0", code=2)
+    assert named in said
 
 
 @pytest.fixture
@@ -262,21 +254,21 @@ def test_the_command_line() -> None:
     with Daemon(settings=SETTINGS) as daemon:
         url = served(daemon)
         client: Client = daemon.client
-        made = cli(daemon, "web", "token", "create", "--scope", "act", "--name", "robot", "--display", ":7")
+        made = acud(daemon, "web", "token", "create", "--scope", "act", "--name", "robot", "--display", ":7")
         secret = made.stdout.strip()
         assert "act of display :7" in made.stderr
         with Browser(url, secret) as program:
             me = program.ask("GET", "/api/me")[1]
             assert (me["scope"], me["name"], me["displays"]) == ("act", "robot", [":7"])
-            assert secret not in cli(daemon, "web", "token", "list").stdout
-            assert f"revoked {me['pass_id']}" in cli(daemon, "web", "token", "revoke", me["pass_id"]).stdout
+            assert secret not in acud(daemon, "web", "token", "list").stdout
+            assert f"revoked {me['pass_id']}" in acud(daemon, "web", "token", "revoke", me["pass_id"]).stdout
             until(lambda: program.ask("GET", "/api/me")[0] == 401, "the end of the token")
-        link = json.loads(cli(daemon, "web", "login", "--scope", "read", "--json").stdout)["url"]
+        link = json.loads(acud(daemon, "web", "login", "--scope", "read", "--json").stdout)["url"]
         with Browser(url) as browser:
             assert browser.login(link.partition("#")[2]).json()["scope"] == "read"
-            assert "session-" in cli(daemon, "web", "status").stdout
-            assert "logged out session-" in cli(daemon, "web", "logout", "--all").stdout
+            assert "session-" in acud(daemon, "web", "status").stdout
+            assert "logged out session-" in acud(daemon, "web", "logout", "--all").stdout
             until(lambda: browser.ask("GET", "/api/me")[0] == 401, "the end of the session")
         assert client.web_token_list().passes == ()
-        assert cli(daemon, "web", "logout").returncode == 2
-        assert cli(daemon, "web", "login", "--url", "https://desk.lan/").stdout.startswith("https://desk.lan/login#")
+        assert acud(daemon, "web", "logout").returncode == 2
+        assert acud(daemon, "web", "login", "--url", "https://desk.lan/").stdout.startswith("https://desk.lan/login#")

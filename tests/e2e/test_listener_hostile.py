@@ -27,7 +27,7 @@ VALUES = st.recursive(
 KNOWN = "text priority source type kind ts ocr meta roi diff observation id enabled intervalMs model backend maxAge"
 KEYS = st.sampled_from([*KNOWN.split(), "maxAgeMs", "temperature", "maxTokens", "pushToFeed", "cadence"])
 BODIES = st.dictionaries(KEYS | st.text(max_size=10), VALUES, max_size=8)
-BOUNDED = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+BOUNDED = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @pytest.fixture(scope="module")

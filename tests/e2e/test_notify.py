@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 
 import pytest
@@ -14,6 +13,7 @@ import pytest
 from acud.base.errors import InvalidRequest, Unavailable
 from acud.types import Rect, WindowTitle
 from acud.types.tasks import TaskStatus
+from tests.e2e.cli_support import acud
 from tests.e2e.conftest import BARE, SCRIPTED
 from tests.e2e.desktop import Desk, until
 from tests.fixtures.daemon import Daemon
@@ -46,8 +46,7 @@ def found(daemon: Daemon) -> tuple[str, str, str]:
 
 
 def cli(daemon: Daemon) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "acud_cli", "notify", "test", "--json"]
-    return subprocess.run(command, env=daemon.env, capture_output=True, text=True, timeout=60, check=False)
+    return acud(daemon, "notify", "test", "--json")
 
 
 def test_ends_of_waits_tasks_takeovers_and_displays_are_told(server: NotificationServer) -> None:

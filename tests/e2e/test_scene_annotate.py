@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,6 +16,7 @@ from acud.types import DisplayInfo, Rect
 from acud.types.scene import Scene, SceneMode
 from acud_client import Client
 from tests.e2e import faults
+from tests.e2e.cli_support import acud
 from tests.e2e.desktop import Desk
 from tests.fixtures.daemon import Daemon
 from tests.fixtures.png_frames import frame_of_png
@@ -236,9 +235,3 @@ def test_the_command_line_asks_and_says(daemon: Daemon, display: DisplayInfo, mo
     assert json.loads(told.stdout)["vlm_elements"][0]["desc"] == "a star"
     assert acud(daemon, "annotate", "--ask", "vllm", "--scene", "x").returncode == 2
     assert f"v{display.number}-2 icon" in acud(daemon, "scene", "--display", display.name).stdout
-
-
-def acud(daemon: Daemon, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run `acud …`."""
-    command = [sys.executable, "-m", "acud_cli", *arguments]
-    return subprocess.run(command, env=daemon.env, capture_output=True, text=True, timeout=60, check=False)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +14,7 @@ from acud.types import DisplayInfo
 from acud.types.actions import Click, Key, Move, Point, TypeText, WindowDo, WindowList, WindowVerb
 from acud.types.scene import AxElement, OcrElement, Scene, SceneMode
 from acud_client import Client
+from tests.e2e.cli_support import acud
 from tests.e2e.desktop import until
 from tests.e2e.gui_support import says, shown
 from tests.fixtures.daemon import Daemon
@@ -52,12 +51,6 @@ def text(found: Scene, words: str) -> OcrElement:
     return next(one for one in found.ocr if words in one.text)
 
 
-def run(daemon: Daemon, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run `acud …`."""
-    command = [sys.executable, "-m", "acud_cli", *arguments]
-    return subprocess.run(command, env=daemon.env, capture_output=True, text=True, timeout=60, check=False)
-
-
 def test_a_widget_and_a_text_are_clicked_by_their_ids_and_the_display_follows(
     client: Client, form: DisplayInfo, gui_daemon: Daemon
 ) -> None:
@@ -77,8 +70,8 @@ def test_a_widget_and_a_text_are_clicked_by_their_ids_and_the_display_follows(
     assert reply.display == form.name
     assert reply.cursor is not None
     assert idle.bbox.x <= reply.cursor.x < idle.bbox.right
-    assert run(gui_daemon, "do", "move", export.id).returncode == 0
-    assert run(gui_daemon, "do", "click", export.id, "--json").returncode == 0
+    assert acud(gui_daemon, "do", "move", export.id).returncode == 0
+    assert acud(gui_daemon, "do", "click", export.id, "--json").returncode == 0
 
 
 def test_text_goes_into_an_entry_by_its_id_after_an_action_before_it(client: Client, form: DisplayInfo) -> None:
@@ -162,7 +155,7 @@ def test_a_picture_with_marks_shows_the_scenes_frame_and_leaves_the_elements_rea
     assert small is not None
     assert small.shape[:2] == (240, 320)
     output = tmp_path / "marks.png"
-    assert run(gui_daemon, "scene", "--display", form.name, "--marks", str(output)).returncode == 0
+    assert acud(gui_daemon, "scene", "--display", form.name, "--marks", str(output)).returncode == 0
     assert png_size(output.read_bytes()) == (640, 480)
 
 

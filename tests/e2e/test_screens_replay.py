@@ -37,6 +37,22 @@ def daemon() -> Iterator[Daemon]:
         yield running
 
 
+@pytest.fixture(scope="module")
+def session(daemon: Daemon, chromium: Chromium) -> Iterator[Visit]:
+    with chromium.visit(daemon, "usage") as one:
+        yield one
+
+
+@pytest.fixture
+def visit(session: Visit) -> Visit:
+    """A page without a past, of somebody who is logged in."""
+    session.page.goto("about:blank")
+    session.page.set_viewport_size({"width": 1280, "height": 900})
+    session.page.emulate_media(color_scheme="light")
+    session.go("usage")  # which shows no display
+    return session
+
+
 def found(daemon: Daemon, recording_id: str) -> RecordingInfo:
     return next(one for one in daemon.client.record_list().recordings if one.recording_id == recording_id)
 
@@ -118,7 +134,7 @@ def shown_numbers(visit: Visit, key: str) -> list[int]:
     return numbers
 
 
-def test_each_step_shows_its_frame(daemon: Daemon, chromium: Chromium) -> None:
+def test_each_step_shows_its_frame(daemon: Daemon, visit: Visit) -> None:
     client = daemon.client
     task = client.task_register("Count to six", ("count",), display_width=320).view.task
     view = next(one for one in client.display_list().displays if one.name == task.display)
@@ -130,18 +146,16 @@ def test_each_step_shows_its_frame(daemon: Daemon, chromium: Chromium) -> None:
         client.task_thread(task.task_id)
         count_up(daemon, desk, window, recording_id, range(5, _STEPS))
         client.record_stop(recording_id)  # what the display shows now is its last frame
-    with chromium.visit(daemon, "") as visit:
-        mounted(visit, recording_id)
-        visit.page.keyboard.press("Home")
-        numbers = shown_numbers(visit, "ArrowRight")
-        assert numbers[numbers.index(1) :] == list(range(1, _STEPS))
-        assert shown_numbers(visit, "ArrowLeft") == numbers[::-1]
-        visit.page.evaluate("document.activeElement.blur()")  # as it is for who has just opened the recording
-        assert shown_numbers(visit, "ArrowRight") == numbers
-        assert shown_numbers(visit, "ArrowLeft") == numbers[::-1]
-        click_shows(visit)
-        visit.shot("screens-replay")
-        plays_elsewhere(visit, recording_id)
+    mounted(visit, recording_id)
+    visit.page.keyboard.press("Home")
+    numbers = shown_numbers(visit, "ArrowRight")
+    assert numbers[numbers.index(1) :] == list(range(1, _STEPS))
+    assert shown_numbers(visit, "ArrowLeft") == numbers[::-1]
+    visit.page.evaluate("document.activeElement.blur()")  # as it is for who has just opened the recording
+    assert shown_numbers(visit, "ArrowRight") == numbers
+    click_shows(visit)
+    visit.shot("screens-replay")
+    plays_elsewhere(visit, recording_id)
 
 
 def plays_elsewhere(visit: Visit, recording_id: str) -> None:
@@ -177,7 +191,7 @@ def click_shows(visit: Visit) -> None:
     assert number(visit) == 4
 
 
-def test_lanes_of_waits_and_links_with_the_moment(daemon: Daemon, chromium: Chromium) -> None:
+def test_lanes_of_waits_and_links_with_the_moment(daemon: Daemon, visit: Visit) -> None:
     client = daemon.client
     view = client.display_create(320, 240).display
     recording_id = client.record_start(view.name).recording.recording_id
@@ -192,35 +206,33 @@ def test_lanes_of_waits_and_links_with_the_moment(daemon: Daemon, chromium: Chro
         client.wait_end(never, timeout_s=60)  # nothing changes meanwhile
         count_up(daemon, desk, window, recording_id, range(3, 5))
         client.record_stop(recording_id)
-    with chromium.visit(daemon, f"recordings/{recording_id}") as visit:
-        page, where = visit.page, visit.page.locator(".replay-where")
-        lanes = page.get_by_role("list", name="Waits that ran meanwhile").get_by_role("listitem")
-        assert ["resolved" in lanes.nth(0).inner_text(), "timed out" in lanes.nth(1).inner_text()] == [True, True]
-        assert lanes.nth(0).locator(".replay-run[data-answer=yes]").count() == 1
-        assert lanes.nth(1).get_by_role("link", name="Nowhere").get_attribute("href") == f"#/waits/{never}"
-        page.keyboard.press("End")  # at once: nothing was clicked
-        assert number(visit) == 4
-        page.keyboard.press("Home")
-        assert "frame 1 of" in where.inner_text()
-        zooms(visit)
-        previews(visit)
-        page.get_by_role("button", name="Waits").click()
-        assert page.locator(".replay-marks li:visible", has_text="Wait").count() == 0
-        page.keyboard.press("Home")
-        while number(visit) != 3:
-            page.keyboard.press("ArrowRight")
-        visit.until("() => /at=\\d+&hide=wait/.test(location.hash)")
-        visit.shot("screens-replay-lanes")
-        moment = where.inner_text()
-        visit.go("waits")
-        page.get_by_role("heading", name="Waits").wait_for()
-        page.go_back()
-        page.wait_for_function(
-            "(moment) => document.querySelector('.replay-where')?.textContent === moment", arg=moment
-        )
-        assert number(visit) == 3
-        assert page.get_by_role("button", name="Waits").get_attribute("aria-pressed") == "false"
-        stillness_is_skipped(visit)
+    visit.go(f"recordings/{recording_id}")
+    page, where = visit.page, visit.page.locator(".replay-where")
+    lanes = page.get_by_role("list", name="Waits that ran meanwhile").get_by_role("listitem")
+    assert ["resolved" in lanes.nth(0).inner_text(), "timed out" in lanes.nth(1).inner_text()] == [True, True]
+    assert lanes.nth(0).locator(".replay-run[data-answer=yes]").count() == 1
+    assert lanes.nth(1).get_by_role("link", name="Nowhere").get_attribute("href") == f"#/waits/{never}"
+    page.keyboard.press("End")  # at once: nothing was clicked
+    assert number(visit) == 4
+    page.keyboard.press("Home")
+    assert "frame 1 of" in where.inner_text()
+    zooms(visit)
+    previews(visit)
+    page.get_by_role("button", name="Waits").click()
+    assert page.locator(".replay-marks li:visible", has_text="Wait").count() == 0
+    page.keyboard.press("Home")
+    while number(visit) != 3:
+        page.keyboard.press("ArrowRight")
+    visit.until("() => /at=\\d+&hide=wait/.test(location.hash)")
+    visit.shot("screens-replay-lanes")
+    moment = where.inner_text()
+    visit.go("waits")
+    page.get_by_role("heading", name="Waits").wait_for()
+    page.go_back()
+    page.wait_for_function("(moment) => document.querySelector('.replay-where')?.textContent === moment", arg=moment)
+    assert number(visit) == 3
+    assert page.get_by_role("button", name="Waits").get_attribute("aria-pressed") == "false"
+    stillness_is_skipped(visit)
 
 
 def zooms(visit: Visit) -> None:
@@ -285,7 +297,7 @@ def stillness_is_skipped(visit: Visit) -> None:
     assert max(jumps) > STILL_S / 4, "nothing was left out"
 
 
-def test_a_condition_is_tried_on_a_recording(daemon: Daemon, chromium: Chromium) -> None:
+def test_a_condition_is_tried_on_a_recording(daemon: Daemon, chromium: Chromium, visit: Visit) -> None:
     """Its verdicts stand on the time line and in a list that goes there; nothing is armed; who only looks can't."""
     client = daemon.client
     view = client.display_create(640, 320).display
@@ -297,39 +309,40 @@ def test_a_condition_is_tried_on_a_recording(daemon: Daemon, chromium: Chromium)
         with one_more(daemon, recording_id, "the second"):
             desk.rewrite(window, "Download complete")
         client.record_stop(recording_id)
-    with chromium.visit(daemon, f"recordings/{recording_id}", viewport={"width": 390, "height": 844}) as visit:
-        page = visit.page
-        page.get_by_label("Text", exact=True).fill("Download complete")
-        page.get_by_label("Text", exact=True).press("Enter")
-        said = page.get_by_role("status", name="Tried on the recording")
-        expect(said).to_contain_text("It would have resolved at", timeout=PATIENCE_MS)
-        answers = page.locator(".trial-rows .badge")
-        assert answers.last.inner_text().split() == ["✓", "yes"]
-        assert answers.first.inner_text().split() == ["✕", "no"]
-        assert page.locator(".replay-line .trial-tick").count() == answers.count() >= 2
-        assert not client.wait_list(displays=(view.name,), ended=True).waits
-        page.keyboard.press("Home")
-        before = page.locator(".replay-where").inner_text()
-        page.locator(".trial-rows button").last.press("Enter")
-        expect(page.locator(".replay-where")).not_to_have_text(before)
-        visit.shot("replay-trial-phone")
-        page.set_viewport_size({"width": 1440, "height": 1000})
-        page.locator("select[name=target]").select_option("draw")
-        page.locator(".region-layer").press("ArrowUp")
-        for name, value in {"Left": "0", "Top": "160", "Width": "640", "Height": "160"}.items():
-            page.get_by_label(name, exact=True).fill(value)
-            page.get_by_label(name, exact=True).press("Tab")
-        page.get_by_role("button", name="Try it on the recording").click()
-        expect(said).to_contain_text("It would not have resolved by the end", timeout=PATIENCE_MS)
-        page.emulate_media(color_scheme="dark")
-        visit.shot("replay-trial")
-        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
-    with chromium.visit(daemon, f"recordings/{recording_id}", Scope.READ) as visit:
-        expect(visit.page.get_by_role("slider", name="Time")).to_be_visible()
-        expect(visit.page.get_by_text("Try a condition")).to_have_count(0)
+    visit.page.set_viewport_size({"width": 390, "height": 844})
+    visit.go(f"recordings/{recording_id}")
+    page = visit.page
+    page.get_by_label("Text", exact=True).fill("Download complete")
+    page.get_by_label("Text", exact=True).press("Enter")
+    said = page.get_by_role("status", name="Tried on the recording")
+    expect(said).to_contain_text("It would have resolved at", timeout=PATIENCE_MS)
+    answers = page.locator(".trial-rows .badge")
+    assert answers.last.inner_text().split() == ["✓", "yes"]
+    assert answers.first.inner_text().split() == ["✕", "no"]
+    assert page.locator(".replay-line .trial-tick").count() == answers.count() >= 2
+    assert not client.wait_list(displays=(view.name,), ended=True).waits
+    page.keyboard.press("Home")
+    before = page.locator(".replay-where").inner_text()
+    page.locator(".trial-rows button").last.press("Enter")
+    expect(page.locator(".replay-where")).not_to_have_text(before)
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    page.set_viewport_size({"width": 1440, "height": 1000})
+    page.locator("select[name=target]").select_option("draw")
+    page.locator(".region-layer").press("ArrowUp")
+    for name, value in {"Left": "0", "Top": "160", "Width": "640", "Height": "160"}.items():
+        page.get_by_label(name, exact=True).fill(value)
+        page.get_by_label(name, exact=True).press("Tab")
+    page.get_by_role("button", name="Try it on the recording").click()
+    expect(said).to_contain_text("It would not have resolved by the end", timeout=PATIENCE_MS)
+    page.emulate_media(color_scheme="dark")
+    visit.shot("replay-trial")
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    with chromium.visit(daemon, f"recordings/{recording_id}", Scope.READ) as reader:
+        expect(reader.page.get_by_role("slider", name="Time")).to_be_visible()
+        expect(reader.page.get_by_text("Try a condition")).to_have_count(0)
 
 
-def test_a_gap_is_shown_as_one(daemon: Daemon, chromium: Chromium) -> None:
+def test_a_gap_is_shown_as_one(daemon: Daemon, visit: Visit) -> None:
     client = daemon.client
     view = client.display_create(320, 240).display
     recording_id = client.record_start(view.name).recording.recording_id
@@ -340,13 +353,11 @@ def test_a_gap_is_shown_as_one(daemon: Daemon, chromium: Chromium) -> None:
         until(lambda: len(found(daemon, recording_id).segments) == 2, "the second segment")
         count_up(daemon, desk, window, recording_id, range(3, 5))
         client.record_stop(recording_id)  # what the display shows now is its last frame
-    with chromium.visit(daemon, "") as visit:
-        mounted(visit, recording_id)
-        assert visit.page.locator(".replay-bar").count() == 2
-        assert "no picture" in (visit.page.locator(".replay-gap").get_attribute("title") or "")
-        visit.page.keyboard.press("End")
-        assert number(visit) == 4
-        visit.shot("screens-replay-gap")
+    mounted(visit, recording_id)
+    assert visit.page.locator(".replay-bar").count() == 2
+    assert "no picture" in (visit.page.locator(".replay-gap").get_attribute("title") or "")
+    visit.page.keyboard.press("End")
+    assert number(visit) == 4
 
 
 def break_off(daemon: Daemon, view: DisplayInfo) -> None:

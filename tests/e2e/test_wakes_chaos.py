@@ -15,8 +15,6 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from acud.base.errors import AcudError
 from acud.types import WaitInfo, WakeInfo, WakeState, WindowTitle
 from acud_client import Client
@@ -141,13 +139,7 @@ def _storm(tmp_path: Path, seeds: range) -> Counter[int]:
 
 
 def test_no_kill_loses_or_forges_a_wake(tmp_path: Path) -> None:
-    came = _storm(tmp_path, range(20))
-    assert sum(came.values()) == 20 * WAITS
-
-
-@pytest.mark.long
-@pytest.mark.timeout(1800)
-def test_two_hundred_kills(tmp_path: Path) -> None:
-    came = _storm(tmp_path, range(1000, 1200))
-    print(f"wakes by how often they came: {dict(came)}")
-    assert sum(came.values()) == 200 * WAITS
+    """A few kills; `scripts/soak` goes on with them for as long as one likes."""
+    seeds = range(9)
+    came = _storm(tmp_path, seeds)
+    assert sum(came.values()) == len(seeds) * WAITS
