@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
+
+from scripts import advisories
 
 ROOT = Path(__file__).parents[2]
 CLEAN = {"name": "anyio", "version": "4.0", "vulns": []}
 BAD = {"name": "h11", "version": "0.1", "vulns": [{"id": "PYSEC-1", "aliases": ["CVE-1"], "fix_versions": ["0.2"]}]}
 SKIPPED = {"name": "certifi", "skip_reason": "not found"}
-
-
-@pytest.fixture(scope="module")
-def advisories() -> ModuleType:
-    found = importlib.util.spec_from_file_location("advisories", ROOT / "scripts" / "advisories.py")
-    assert found is not None
-    assert found.loader is not None
-    module = importlib.util.module_from_spec(found)
-    found.loader.exec_module(module)
-    return module
 
 
 def answer(*listed: dict[str, Any]) -> dict[str, Any]:
@@ -39,20 +29,20 @@ def answer(*listed: dict[str, Any]) -> dict[str, Any]:
     ([], 3, "unknown: pip-audit looked up nothing"),
     ("pip-audit took longer than 60 s", 3, "unknown: pip-audit took longer than 60 s"),
 ])  # fmt: skip
-def test_found_beats_unknown_and_unknown_beats_none(advisories: ModuleType, said: Any, code: int, words: str) -> None:
+def test_found_beats_unknown_and_unknown_beats_none(said: Any, code: int, words: str) -> None:
     judged = advisories.judged(said, ())
     assert judged[0] == code
     assert judged[1].startswith(words)
 
 
 @pytest.mark.parametrize("name", ["PYSEC-1", "CVE-1"])
-def test_one_that_is_accepted_by_id_or_alias_is_not_found(advisories: ModuleType, name: str) -> None:
+def test_one_that_is_accepted_by_id_or_alias_is_not_found(name: str) -> None:
     assert advisories.judged(answer(BAD), (name,))[0] == 0
 
 
 @pytest.mark.parametrize(("first", "code", "locks"), [(SKIPPED, 3, 0), (CLEAN, 0, 10)])
 def test_all_is_asked_for_only_where_the_first_package_is_known(
-    advisories: ModuleType, monkeypatch: pytest.MonkeyPatch, first: dict[str, Any], code: int, locks: int
+    monkeypatch: pytest.MonkeyPatch, first: dict[str, Any], code: int, locks: int
 ) -> None:
     asked: list[list[str]] = []
 
@@ -68,6 +58,6 @@ def test_all_is_asked_for_only_where_the_first_package_is_known(
     assert sum(map(len, asked[1:])) == locks
 
 
-def test_every_lock_is_looked_up(advisories: ModuleType) -> None:
+def test_every_lock_is_looked_up() -> None:
     listed = subprocess.run(["git", "ls-files", "*.lock"], cwd=ROOT, capture_output=True, text=True, check=True)
     assert set(advisories.LOCKS) == set(listed.stdout.split())

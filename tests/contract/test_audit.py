@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
 from email.message import Message
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
+from scripts import audit
+
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture(scope="module")
-def audit() -> ModuleType:
-    found = importlib.util.spec_from_file_location("audit", ROOT / "scripts" / "audit.py")
-    assert found is not None
-    assert found.loader is not None
-    module = importlib.util.module_from_spec(found)
-    found.loader.exec_module(module)
-    return module
 
 
 HASH = "    --hash=sha256:" + "0" * 64
@@ -37,7 +27,7 @@ HASH = "    --hash=sha256:" + "0" * 64
     ("--index-url elsewhere\n", ["1: not pinned with a hash: --index-url elsewhere"]),
     ("a @ https://example.org/a.whl\n", ["1: not pinned with a hash: a @ https://example.org/a.whl"]),
 ])  # fmt: skip
-def test_what_is_not_pinned_with_a_hash_is_found(audit: ModuleType, lock: str, faults: list[str]) -> None:
+def test_what_is_not_pinned_with_a_hash_is_found(lock: str, faults: list[str]) -> None:
     assert list(audit.unpinned(lock)) == faults
 
 
@@ -46,7 +36,7 @@ def test_what_is_not_pinned_with_a_hash_is_found(audit: ModuleType, lock: str, f
     ({"integrity": "sha512-x", "license": "MIT", "resolved": "https://example.org/a.tgz"}, 1),
     ({"integrity": "sha512-x", "license": "GPL-3.0"}, 1),
 ])  # fmt: skip
-def test_a_package_of_npm_needs_its_hash_and_a_licence(audit: ModuleType, package: dict[str, str], faults: int) -> None:
+def test_a_package_of_npm_needs_its_hash_and_a_licence(package: dict[str, str], faults: int) -> None:
     assert len(list(audit.npm_faults(json.dumps({"packages": {"": {}, "node_modules/a": package}})))) == faults
 
 
@@ -65,7 +55,7 @@ class Package:
     ({"Classifier": "License :: OSI Approved :: MIT License"}, False),
     ({"Classifier": "License :: OSI Approved :: GNU Affero General Public License v3"}, True), ({}, True),
 ])  # fmt: skip
-def test_a_licence_that_nobody_looked_at_is_found(audit: ModuleType, said: dict[str, str], is_found: bool) -> None:
+def test_a_licence_that_nobody_looked_at_is_found(said: dict[str, str], is_found: bool) -> None:
     assert bool(list(audit.licences([Package("thing", **said)]))) is is_found
 
 
@@ -76,7 +66,7 @@ SECRETS = [
 
 
 @pytest.mark.parametrize("secret", SECRETS)
-def test_a_secret_is_found_by_its_form_and_its_line(audit: ModuleType, secret: str) -> None:
+def test_a_secret_is_found_by_its_form_and_its_line(secret: str) -> None:
     text = f"one\ntwo = 'https:{secret}'\n"
     found = list(audit.secrets_in(text))
     assert found
@@ -84,9 +74,7 @@ def test_a_secret_is_found_by_its_form_and_its_line(audit: ModuleType, secret: s
     assert list(audit.secrets_in(text.replace("'\n", "'  # pragma: allowlist secret\n"))) == []
 
 
-def test_the_bill_of_materials_holds_every_package_of_the_lock_that_is_installed(
-    audit: ModuleType, tmp_path: Path
-) -> None:
+def test_the_bill_of_materials_holds_every_package_of_the_lock_that_is_installed(tmp_path: Path) -> None:
     target = tmp_path / "sbom.json"
     assert audit.main(["sbom", str(target)]) == 0
     bill: dict[str, Any] = json.loads(target.read_text())

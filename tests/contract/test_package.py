@@ -15,11 +15,11 @@ import tomllib
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
 from acud.base.extras import EXTRAS
+from scripts import package
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -27,20 +27,10 @@ VERSION = PROJECT["version"]
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
-@pytest.fixture(scope="module")
-def package() -> ModuleType:
-    found = importlib.util.spec_from_file_location("package", ROOT / "scripts" / "package.py")
-    assert found is not None
-    assert found.loader is not None
-    module = importlib.util.module_from_spec(found)
-    found.loader.exec_module(module)
-    return module
-
-
 # ---- lock and metadata ---------------------------------------------------------------------------------------------
 
 
-def test_a_package_with_a_pin_for_each_python_keeps_both(package: ModuleType) -> None:
+def test_a_package_with_a_pin_for_each_python_keeps_both() -> None:
     """The lock has two numpy; with the last alone the wheelhouse of Python 3.11 had none."""
     one, two = f"--hash=sha256:{'1' * 64}", f"--hash=sha256:{'2' * 64}"
     lock = "\n    ".join(["a==1 ; python_version < '3.12' \\", f"{one}\na==2 \\", f"{two}\nB_c==3 \\", one])
@@ -49,7 +39,7 @@ def test_a_package_with_a_pin_for_each_python_keeps_both(package: ModuleType) ->
     assert found["a"].count("--hash") == 2
 
 
-def test_all_that_is_built_from_source_is_in_the_lock(package: ModuleType) -> None:
+def test_all_that_is_built_from_source_is_in_the_lock() -> None:
     locked = package.entries((ROOT / "requirements.lock").read_text(encoding="utf-8"))
     assert {*package.FROM_SOURCE, *package.BUILD_TOOLS} <= locked.keys()
     assert "pillow" not in locked
@@ -71,7 +61,7 @@ def test_dependencies_have_bounds_and_the_lock_is_within_them() -> None:
             assert wanted.specifier.contains(locked[wanted.name], prereleases=True), wanted
 
 
-def test_extras_of_the_bundle_are_those_of_the_package(package: ModuleType) -> None:
+def test_extras_of_the_bundle_are_those_of_the_package() -> None:
     extras = PROJECT["optional-dependencies"]
     in_all = extras["all"][0].removeprefix("acud[").removesuffix("]").split(",")
     assert {*package.EXTRAS, *in_all, "omniparser", "ray"} == extras.keys()
@@ -132,7 +122,7 @@ def _pip() -> Path:
 
 
 @pytest.fixture
-def bundle(package: ModuleType, tmp_path: Path) -> Path:
+def bundle(tmp_path: Path) -> Path:
     made: Path = tmp_path / "bundle"
     (made / "wheels").mkdir(parents=True)
     _wheel(made / "wheels")
@@ -158,7 +148,7 @@ def run(bundle: Path, tmp_path: Path) -> Run:
     return runs
 
 
-def test_install_upgrade_and_uninstall(run: Run, bundle: Path, package: ModuleType, tmp_path: Path) -> None:
+def test_install_upgrade_and_uninstall(run: Run, bundle: Path, tmp_path: Path) -> None:
     local = tmp_path / "home" / ".local"
     prefix, link = local / "share/acud", local / "bin/acud"
 
@@ -210,7 +200,7 @@ def test_what_it_does_not_know_is_named(run: Run) -> None:
     assert "sudo ./install" in run("--help").stdout
 
 
-def test_a_python_without_wheels_is_refused(run: Run, bundle: Path, package: ModuleType, tmp_path: Path) -> None:
+def test_a_python_without_wheels_is_refused(run: Run, bundle: Path, tmp_path: Path) -> None:
     package.add_files(bundle, VERSION, ["3.9"])
     assert "no Python here that the bundle has wheels for (3.9)" in run("--only-prefix").stderr
     assert not (tmp_path / "home").exists()
@@ -236,9 +226,7 @@ def test_addresses_stand_in_the_metadata_where_somebody_names_them(tmp_path: Pat
 @pytest.mark.parametrize(
     "text", ["https://example.org", "Homepage=example.org", "=https://x.org", f"{'n' * 33}=https://x"]
 )
-def test_an_address_without_a_name_or_scheme_is_refused(
-    package: ModuleType, text: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_address_without_a_name_or_scheme_is_refused(text: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         package.main(["--url", text])
     assert "such as Homepage=https://example.org/acud" in capsys.readouterr().err

@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
 from acud.protocol import VERSION, codec
 from acud.protocol.requests import REQUESTS
+from scripts import reference
 from tests.contract.test_promises_page import THREATS
 
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture(scope="module")
-def reference() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("reference", ROOT / "scripts" / "reference.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 GENERATED = [
@@ -34,19 +23,19 @@ GENERATED = [
 ]  # fmt: skip
 
 
-def test_the_generated_pages_are_up_to_date(reference: ModuleType) -> None:
+def test_the_generated_pages_are_up_to_date() -> None:
     made = reference.pages()
     pages = {name: ROOT / "docs" / name for name in GENERATED}
     stale = [name for name, page in pages.items() if page.read_text(encoding="utf-8") != made[page]]
     assert not stale, "run scripts/docs"
 
 
-def test_what_a_host_hears_first_is_up_to_date(reference: ModuleType) -> None:
+def test_what_a_host_hears_first_is_up_to_date() -> None:
     assert reference.MCP_LISTING.read_text(encoding="utf-8") == reference.mcp_listing(), "run scripts/docs"
 
 
 @pytest.fixture(scope="module")
-def made(reference: ModuleType) -> dict[str, str]:
+def made() -> dict[str, str]:
     """The reference pages as the site has them, and the documents for programs, by name."""
     return reference.site_files()
 
