@@ -180,7 +180,7 @@ class FrameWork:
         return self._fill(Job(job_id, self._view, str(source.path), source.epoch, least))
 
     def on_part(self, result: JobResult) -> None:
-        """Do nothing: a look has no parts."""
+        """Do nothing: a job on one frame has no partial results."""
 
     def on_result(self, result: JobResult) -> None:
         """Pass the result on, or look at the next frame if this one was overwritten."""

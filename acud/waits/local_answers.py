@@ -351,8 +351,8 @@ def is_of_moment(wait: Wait, pending: PendingYes, frame: int) -> bool | None:
 
 
 def judge_again_on(wait: Wait, pending: PendingYes, frame: int, identity: str) -> Verdict:
-    """Return the verdict of `pending` on a later frame of its moment that has the picture and this `identity`. A
-    judgement, or quiet, holds there if nothing touched the target in between, or it looks the same.
+    """Return the verdict of `pending` on the later frame whose picture is kept as evidence, with this `identity`. A
+    judgement, or quiet, still holds there if nothing changed the target in between, or it looks the same.
     """
     view_state = wait.in_view
     same_look = bool(identity) and identity == pending.identity

@@ -122,7 +122,7 @@ class InputTraceProperty:
             self.write(msgspec.structs.replace(self.now, buttons=self.now.buttons | buttons))
 
     def maps(self, maps: tuple[tuple[int, int, int], ...]) -> None:
-        """Record the keysyms on spare keycodes."""
+        """Record in the property which keysyms spare keycodes were given."""
         self.write(msgspec.structs.replace(self.now, maps=maps))
 
     def state(self, group: int | None, *, caps: bool) -> None:

@@ -49,7 +49,7 @@ _moment_options = together(
 
 
 def _choose_moment(options: dict[str, Any], usual: Moment) -> tuple[Moment, float]:
-    """Return when to answer, and after how many seconds at the latest. Raises: click.UsageError."""
+    """Return the moment at which the daemon answers, and the time limit in seconds. Raises: click.UsageError."""
     if options["done"] and options["now"]:
         raise click.UsageError("--done and --now exclude each other")
     moment: Moment = "done" if options["done"] else "now" if options["now"] else usual

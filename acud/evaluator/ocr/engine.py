@@ -53,7 +53,7 @@ class Engine(Protocol):
         """Return the reading of each crop, in order; "" where there is no text. An empty list gives one."""
 
     def release(self) -> None:
-        """Free what only readings need. The next one takes it anew, which costs it some milliseconds."""
+        """Free the memory that only readings use; the next reading allocates it again, in some milliseconds."""
 
 
 class EngineOnDemand:

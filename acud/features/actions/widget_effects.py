@@ -9,10 +9,10 @@ _TOGGLED = State.CHECKED | State.PRESSED | State.SELECTED | State.EXPANDED
 
 
 def widget_effect(before: Observed, now: Observed, *, is_pointed: bool) -> str:
-    """Return the effect that widgets show ("": none). `is_pointed`: the action was at a point, where `at` and `field`
-    are; else by the keyboard, and `field` has the focus.
+    """Return what an action changed in the widgets, in words ("": nothing). `is_pointed`: it was at a point, where the
+    widgets `at` and `field` are; else at the keyboard, and `field` has the focus.
 
-    Focusing a button is no effect of a click; focusing a field is.
+    A click that focuses a button shows no effect; one that focuses a field does.
     """
     toggle = describe_toggle(before.at, now.at)
     if toggle or now.focus is None:

@@ -65,7 +65,7 @@ ENDPOINT = "_"
 
 
 class FleetNames(msgspec.Struct, frozen=True):
-    """Every name on the servers of the fleet; its subjects begin with `prefix`."""
+    """The names of all subjects, streams and buckets on the fleet's NATS servers; all begin with `prefix`."""
 
     prefix: str
 

@@ -139,7 +139,7 @@ _TESTS: Mapping[str, tuple[Callable[[str], bool], str]] = {
 
 
 def token_forms() -> tuple[TokenForm, ...]:
-    """Return the forms of tokens, as written in the files."""
+    """Return the forms of API keys and other tokens, from the rule files of this package."""
     written = (*rule_data("token_forms")["form"], *rule_data("other_token_forms")["form"])
     return convert(written, tuple[TokenForm, ...])
 

@@ -134,7 +134,7 @@ class TargetTracker:
                 self._step(active, happened.Typed(self._now(), text))
 
     def _find_typed_before(self, active: ActiveWait) -> list[str]:
-        """Return the lines that acud typed just before the wait; for a terminal after a mark only finished ones."""
+        """Return the lines that acud typed just before the wait; only finished ones in a terminal read after a mark."""
         now_s, found = self._now(), []
         for place in _typing_places(active):
             typed_s, lines = self._typed.get(place, (0.0, ()))

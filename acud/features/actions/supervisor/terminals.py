@@ -195,7 +195,7 @@ class _TerminalCall(ABC):
             return None
 
     async def _settle(self, moment: Moment) -> bool:
-        """Return True once the session is at that moment; False where it is not in time."""
+        """Return True once the session reaches `moment` (output at rest, command done); False after the time limit."""
         seen: tuple[object, ...] = ()
         since_s, poll_s = self._now_s(), _POLL_S
         while True:
