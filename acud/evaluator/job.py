@@ -23,7 +23,7 @@ from acud.pixels.tiles import identity
 from acud.protocol.evaluation import FEATURE_ASKS, Answered, Job, JobResult
 from acud.protocol.questions import DiffAsk
 from acud.types import Criteria, HiddenBox, Leaf, PixelLeaf, TextLeaf
-from acud.waits import conditions
+from acud.waits import condition_tree
 
 
 class WrittenPicture(NamedTuple):
@@ -91,7 +91,7 @@ def find_readers(job: Job) -> set[str] | None:
     """Return the job's waits if it only reads text and searches images; None if it does anything else."""
     features = any(getattr(job, name) is not None for name in FEATURE_ASKS)
     other = (job.picture, job.think, job.diff, *job.remember, *job.check_images)
-    if features or any(one is not None for one in other) or any(map(conditions.may_ask_model, _asked_leaves(job))):
+    if features or any(one is not None for one in other) or any(map(condition_tree.may_ask_model, _asked_leaves(job))):
         return None
     pixels = all(isinstance(leaf, PixelLeaf) for leaf in _asked_leaves(job))
     return {ask.wait_id for ask in job.asks} if pixels else None
@@ -99,7 +99,7 @@ def find_readers(job: Job) -> set[str] | None:
 
 def _asked_leaves(job: Job) -> Iterator[Leaf]:
     for ask in job.asks:
-        found = conditions.leaves(ask.until)
+        found = condition_tree.leaves(ask.until)
         yield from (found[leaf.index] for leaf in ask.asks)
 
 

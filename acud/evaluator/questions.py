@@ -42,7 +42,7 @@ from acud.types import (
     no,
     unknown,
 )
-from acud.waits import conditions
+from acud.waits import condition_tree
 from acud.waits.budget import FREE, IMAGE_SEARCH
 from acud.waits.sentences import NEEDS_VISION
 
@@ -166,7 +166,7 @@ class WaitQuestions:
     ) -> None:
         self._ask, self._shot, self._context, self._cache = ask, shot, context, cache
         self._batcher = batcher
-        self._leaves = conditions.leaves(ask.until)
+        self._leaves = condition_tree.leaves(ask.until)
         self._verdicts: dict[int, Verdict] = dict(ask.known)
         self._answers: list[LeafAnswer] = []
 
@@ -205,7 +205,7 @@ class WaitQuestions:
 
     async def _verdicts_of(self, until: Until) -> dict[int, Verdict]:
         found: dict[int, Verdict] = {}
-        for index, leaf in enumerate(conditions.leaves(until)):
+        for index, leaf in enumerate(condition_tree.leaves(until)):
             if isinstance(leaf, TextLeaf):
                 found[index] = (await self._cache.once(self._reading_key(leaf), self._read(leaf))).value.verdict
         return found
@@ -217,7 +217,7 @@ class WaitQuestions:
         )
 
     def _judge_whole(self) -> Verdict:
-        return conditions.evaluate(self._ask.until, self._verdicts)
+        return condition_tree.evaluate(self._ask.until, self._verdicts)
 
     async def _make_result(self, later: dict[int, dict[int, Verdict]]) -> Answered:
         whole = self._judge_whole()
@@ -225,7 +225,7 @@ class WaitQuestions:
         if self._ask.keep_evidence and (whole.answer is Answer.YES or not self._ask.asks):
             return replace(answered, evidence=await self._evidence())
         kept = (one for one in self._ask.later if one.keep_evidence and one.stage in later)
-        if any(conditions.evaluate(one.until, later[one.stage]).answer is Answer.YES for one in kept):
+        if any(condition_tree.evaluate(one.until, later[one.stage]).answer is Answer.YES for one in kept):
             shown = await self._keep_evidence(await self._begin_encoding(self._shot))
             return replace(answered, evidence=replace(shown, before_reason="it was seen while older pixels were read"))
         return answered
@@ -272,7 +272,7 @@ class WaitQuestions:
         return await self._begin_encoding(self._shot) if _encoding_of(self._shot) in self._cache else self._shot
 
     def _open(self) -> frozenset[int]:
-        return conditions.open_leaves(self._ask.until, self._verdicts) & {leaf.index for leaf in self._ask.asks}
+        return condition_tree.open_leaves(self._ask.until, self._verdicts) & {leaf.index for leaf in self._ask.asks}
 
     def _choose_next(self, open_questions: frozenset[int]) -> list[int]:
         """Return the next questions: one image, else one text, else as many criteria as fit in one call."""

@@ -37,7 +37,7 @@ from acud.protocol.delivery import FromDelivery
 from acud.protocol.evaluation import FromEvaluator
 from acud.protocol.fleet import FromFleet
 from acud.protocol.recordings import FromRecorder
-from acud.supervisor.displays.processes import measure_queued_s, waits_for_machine
+from acud.supervisor.displays.proc_files import measure_queued_s, waits_for_machine
 from acud.supervisor.fork_server import KILLED_S, ForkedChild, ForkServer, reap
 
 Message = FromCapture | FromEvaluator | FromDelivery | FromWeb | FromRecorder | FromFleet

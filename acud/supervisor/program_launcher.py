@@ -13,7 +13,7 @@ from acud.base.errors import AcudError, InvalidRequest, NotFound, Unavailable
 from acud.base.untrusted_text import quote
 from acud.process.event_loop import EventLoop
 from acud.supervisor.coroutines import Resume
-from acud.supervisor.displays import ManagedDisplays, processes
+from acud.supervisor.displays import ManagedDisplays, proc_files
 from acud.supervisor.displays.watched_process import WELL, WatchedProcess, spawn
 from acud.supervisor.watched_displays import WatchedDisplay, check_server
 from acud.types.actions import Launch
@@ -210,13 +210,13 @@ class ProgramLauncher:
         if display is not None:
             given = display.environment(self._env) | _ACCESSIBLE
             return {name: value for name, value in given.items() if name != _HIDES}
-        kept = {name: value for name, value in self._env.items() if name not in (processes.MARKER, "XAUTHORITY")}
+        kept = {name: value for name, value in self._env.items() if name not in (proc_files.MARKER, "XAUTHORITY")}
         return kept | {"DISPLAY": watched.name} | ({"XAUTHORITY": watched.auth_file} if watched.auth_file else {})
 
     def _log_of(self, watched: WatchedDisplay, program: str) -> Path:
         display = self._managed.living_by_name(watched.name)
         name = _UNSAFE.sub("_", Path(program).name)[:64]
-        return display.places.log(processes.LAUNCHED + name) if display is not None else self._programs_log
+        return display.places.log(proc_files.LAUNCHED + name) if display is not None else self._programs_log
 
 
 def program_path(name: str, env: Mapping[str, str]) -> str:

@@ -24,7 +24,7 @@ from acud.supervisor.job_queues import FillJob, Lane
 from acud.supervisor.redaction import Redaction
 from acud.supervisor.waits.target_tracker import TargetTracker
 from acud.types import Evidence, Rect, ScreenImage, Until, picture_views
-from acud.waits.conditions import leaves
+from acud.waits.condition_tree import leaves
 from acud.waits.images import OTHER_IMAGE
 
 _DEADLINE_S = 20.0  # from the grab on; well below a client's timeout. Evaluators may be starting, hung or busy.

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from acud.types import Answer, Criteria, Leaf, PlacedLeaf, Verdict, unknown
-from acud.waits.conditions import evaluate
+from acud.waits.condition_tree import evaluate
 from acud.waits.model import PendingYes, Wait
 
 MOST_HELD = 3

@@ -36,7 +36,7 @@ from acud.types import (
     Verdict,
     WindowTitle,
 )
-from acud.waits.conditions import leaves
+from acud.waits.condition_tree import leaves
 from acud.waits.model import Standing, Wait
 from acud.waits.presence import NEVER_THERE, NOT_IN_STAGE, find_absences, is_there, list_negations
 from acud.waits.read_text import ECHO_LETTERS, comparable, find_places, normalise_text, reduce_letters

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from acud.base.errors import InvalidRequest
 from acud.types import Change, Leaf, Rect, Then, Until
-from acud.waits.conditions import leaves, map_leaves
+from acud.waits.condition_tree import leaves, map_leaves
 from acud.waits.events import BaselineIdentified, FrameSeen
 from acud.waits.view_state import (
     MISSED,

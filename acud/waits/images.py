@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from acud.base.errors import InvalidRequest
 from acud.types import Leaf, ScreenImage, Until
-from acud.waits.conditions import leaves, map_leaves
+from acud.waits.condition_tree import leaves, map_leaves
 
 MAX_PNG_BYTES = 256 << 10
 """It travels with every job that looks for it, and through the fleet's messages of 1 MB."""

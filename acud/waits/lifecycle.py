@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from acud.base.errors import Conflict
 from acud.types import Answer, Evidence, Verdict, WaitState, WindowInfo, no
-from acud.waits.conditions import NOT_JUDGED, NOT_LOCATED
+from acud.waits.condition_tree import NOT_JUDGED, NOT_LOCATED
 from acud.waits.effects import (
     FleetEnd,
     JobKind,

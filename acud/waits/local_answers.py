@@ -34,7 +34,7 @@ from acud.types import (
     yes,
 )
 from acud.waits.anew import count_anew, describe_presence, find_typed, note_look
-from acud.waits.conditions import NOT_JUDGED, NOT_LOCATED, evaluate, is_local
+from acud.waits.condition_tree import NOT_JUDGED, NOT_LOCATED, evaluate, is_local
 from acud.waits.events import FrameSeen
 from acud.waits.model import NO_DISPLAY, JobInFlight, PendingYes, TextSnapshot, Wait
 from acud.waits.presence import collect_seen, doubt_absences, list_negations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from acud.types import JudgeName, PixelLeaf, Verdict
-from acud.waits.conditions import may_ask_model, open_leaves
+from acud.waits.condition_tree import may_ask_model, open_leaves
 from acud.waits.effects import JobKind, JobRequest
 from acud.waits.local_answers import judge_now, list_quiet_spans
 from acud.waits.model import Coverage, JudgeState, Wait

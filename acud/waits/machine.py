@@ -21,7 +21,7 @@ from acud.waits.anew import add_typed, note_absent_target
 from acud.waits.baselines import apply_baseline_identity
 from acud.waits.blinks import BlinkWatch
 from acud.waits.budget import BudgetStatus
-from acud.waits.conditions import NOT_JUDGED, NOT_LOCATED, find_sentences, leaves
+from acud.waits.condition_tree import NOT_JUDGED, NOT_LOCATED, find_sentences, leaves
 from acud.waits.effects import JobWithdrawal, WaitEffect
 from acud.waits.events import (
     Acting,

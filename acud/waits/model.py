@@ -22,7 +22,7 @@ from acud.types import (
     unknown,
 )
 from acud.waits.budget import BudgetStatus
-from acud.waits.conditions import NOT_JUDGED, NOT_LOCATED
+from acud.waits.condition_tree import NOT_JUDGED, NOT_LOCATED
 from acud.waits.effects import JobKind, JobRequest
 from acud.waits.restless_area import LONGEST_PAUSE_S, RestlessArea
 from acud.waits.view_state import StoredBaseline, ViewState

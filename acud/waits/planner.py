@@ -24,7 +24,7 @@ from acud.types import (
     unknown,
 )
 from acud.waits.absence import add_pending_yes
-from acud.waits.conditions import NOT_JUDGED, NOT_LOCATED, evaluate
+from acud.waits.condition_tree import NOT_JUDGED, NOT_LOCATED, evaluate
 from acud.waits.effects import (
     FrameRateDemand,
     GrabRequest,

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from acud.base.errors import InvalidRequest
 from acud.types import Change, Rearmed, ScreenImage, Target, Then, Until
-from acud.waits.conditions import leaves
+from acud.waits.condition_tree import leaves
 from acud.waits.targets import parse_window_id
 
 _HINT = "leave on_host_lost out; or wait for a text, number, window or widget"

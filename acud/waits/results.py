@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from acud.types import Answer, Criteria, Evidence, Text, Verdict, unknown
 from acud.waits.absence import add_pending_yes
 from acud.waits.anew import count_anew, describe_presence, find_typed, note_look
-from acud.waits.conditions import evaluate
+from acud.waits.condition_tree import evaluate
 from acud.waits.effects import BaselineTaken, EvaluationRecord, JobKind, WaitEffect
 from acud.waits.events import JobDispatched, JobDone, JobLost
 from acud.waits.lifecycle import Outcome, count_overtaken, resolve_without_picture

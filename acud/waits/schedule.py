@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from acud.types import Cadence, Change, GateKind, Leaf, Policy, Priority, TileLeaf, Widget
-from acud.waits.conditions import is_local
+from acud.waits.condition_tree import is_local
 from acud.waits.effects import JobKind, JobRequest
 from acud.waits.model import Wait
 

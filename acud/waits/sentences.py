@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from acud.types import ConditionWords, Criteria, JudgeName, Leaf, ScreenNumber, Then, Until, condition_text
-from acud.waits.conditions import leaves, map_leaves
+from acud.waits.condition_tree import leaves, map_leaves
 from acud.waits.sentence_joints import read_sentence
 
 NEEDS_VISION = (

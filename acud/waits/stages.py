@@ -15,7 +15,7 @@ from acud.types import Answer, Change, Evidence, Text, TextLeaf, Then, Until, no
 from acud.waits.anew import count_anew, describe_presence
 from acud.waits.baselines import make_token
 from acud.waits.blinks import BlinkWatch
-from acud.waits.conditions import NOT_LOCATED, evaluate, find_sentences, leaves
+from acud.waits.condition_tree import NOT_LOCATED, evaluate, find_sentences, leaves
 from acud.waits.effects import BaselineTaken, JobKind, JobWithdrawal, StageReached, WaitEffect
 from acud.waits.local_answers import apply_texts
 from acud.waits.model import JudgeState, LaterReading, PendingPicture, PendingYes, TextSnapshot, VerdictCache, Wait

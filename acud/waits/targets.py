@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from acud.base.errors import InvalidRequest, suggest
 from acud.types import MAX_SIDE_PX, MonitorInfo, Rect, Target, Verdict, WindowInfo, display_name, screen_cover, unknown
-from acud.waits.conditions import NOT_LOCATED
+from acud.waits.condition_tree import NOT_LOCATED
 from acud.waits.read_text import comparable
 from acud.waits.terminals import parse_session_name
 

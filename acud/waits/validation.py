@@ -30,8 +30,8 @@ from acud.types import (
     WakeAddress,
     Widget,
 )
-from acud.waits import baselines, conditions
-from acud.waits.conditions import leaves
+from acud.waits import baselines, condition_tree
+from acud.waits.condition_tree import leaves
 from acud.waits.host_files import parse_path
 from acud.waits.images import normalise_image
 
@@ -174,9 +174,9 @@ def check_budget(budget: Budget) -> Budget:
 
 def check_until(until: Until) -> Until:
     """Return the condition with its words stripped, or raise InvalidRequest naming the part at fault."""
-    if conditions.is_deeper_than(until, MAX_DEPTH):
+    if condition_tree.is_deeper_than(until, MAX_DEPTH):
         raise InvalidRequest(f"the condition is nested deeper than {MAX_DEPTH}", hint="flatten it")
-    if len(conditions.leaves(until)) > MAX_LEAVES:
+    if len(condition_tree.leaves(until)) > MAX_LEAVES:
         raise InvalidRequest(f"the condition has more than {MAX_LEAVES} parts", hint="split it over several waits")
     if isinstance(until, Then):
         return Then(tuple(_normalise_until(part) for part in _check_sequence(until)))

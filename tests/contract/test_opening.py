@@ -13,7 +13,7 @@ OPENING = {"open", "read_text", "read_bytes", "write_text", "write_bytes"}
 OF_THE_KERNEL = {
     "displays/numbers.py": {"_NET_UNIX.read_text"},
     "host_conditions/writers.py": {"read_text"},  # under /proc
-    "displays/processes.py": {"read_bytes", "read_text"},  # each of them under /proc
+    "displays/proc_files.py": {"read_bytes", "read_text"},  # each of them under /proc
     "terminal_sessions/processes.py": {"read_text", "open"},
     "security_checks.py": {"_CORE_PATTERN.read_text", "_STATUS.read_text"},
 }

@@ -10,7 +10,7 @@ import pytest
 
 from acud.base.errors import Refused, Unavailable
 from acud.protocol.requests.actions import ActionReply, DesktopAction
-from acud.supervisor.displays import processes
+from acud.supervisor.displays import proc_files
 from acud.types import DisplayInfo, DisplayState
 from acud.types.actions import Launch
 from tests.e2e.conftest import BARE, SCRIPTED
@@ -69,8 +69,8 @@ def told(host: Daemon, display: DisplayInfo) -> list[str]:
 
 def running(host: Daemon, display: DisplayInfo) -> int:
     folder = str(host.paths.displays / display.name.lstrip(":"))
-    marked = processes.find_marked()
-    return sum(where == folder and processes.start_ticks(pid) is not None for pid, where in marked.items())
+    marked = proc_files.find_marked()
+    return sum(where == folder and proc_files.start_ticks(pid) is not None for pid, where in marked.items())
 
 
 @pytest.mark.parametrize("before", ["", WRITE_OVER], ids=["plain", "retitled"])

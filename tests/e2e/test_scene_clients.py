@@ -10,7 +10,7 @@ import signal
 from contextlib import aclosing, suppress
 from pathlib import Path
 
-from acud.supervisor.displays import processes
+from acud.supervisor.displays import proc_files
 from acud.types import DisplayInfo
 from acud.types.scene import Scene, SceneMode
 from acud_client.aio import AsyncClient
@@ -110,7 +110,9 @@ def test_a_bus_that_dies_is_said(gui_daemon: Daemon) -> None:
 
 def _buses(display: DisplayInfo) -> list[int]:
     folder = str(Path(display.auth_file).parent)
-    return [pid for pid, of in processes.find_marked().items() if of == folder and processes.comm(pid) == "dbus-daemon"]
+    return [
+        pid for pid, of in proc_files.find_marked().items() if of == folder and proc_files.comm(pid) == "dbus-daemon"
+    ]
 
 
 def _without(gui_daemon: Daemon, display: DisplayInfo) -> Scene | None:

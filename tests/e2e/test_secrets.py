@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from acud.protocol.requests.actions import ActionReply, DesktopAction
-from acud.supervisor.displays import processes
+from acud.supervisor.displays import proc_files
 from acud.types.actions import Launch
 from tests.e2e.conftest import SCRIPTED
 from tests.e2e.desktop import until
@@ -49,7 +49,7 @@ def test_nothing_on_a_display_inherits_what_is_not_listed(keeper: Daemon) -> Non
     shown = until(lambda: told.exists() and told.read_text(), "what env shows")
     assert {"ACUD_TEST_COLOUR=green", "LC_MEASUREMENT=C", "ACUD_TEST_SHADE=dark"} <= set(shown.splitlines())
     assert "thorn" not in shown
-    marker = f"{processes.MARKER}={folder}\0".encode()
+    marker = f"{proc_files.MARKER}={folder}\0".encode()
 
     def three() -> list[bytes] | None:
         found = [

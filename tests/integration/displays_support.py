@@ -19,7 +19,7 @@ from acud.config import DaemonSettings, DisplaySettings, Settings
 from acud.process.event_loop import EventLoop
 from acud.store.displays import StoredDisplay
 from acud.supervisor.coroutines import run_steps
-from acud.supervisor.displays import ManagedDisplay, ManagedDisplays, processes
+from acud.supervisor.displays import ManagedDisplay, ManagedDisplays, proc_files
 from acud.supervisor.waits.active_waits import ActiveWaits
 from acud.types import DisplayState
 from tests.fixtures.numbers import own_number
@@ -136,8 +136,8 @@ def row(display: ManagedDisplay) -> StoredDisplay:
 def traces(folder: Path, number: int) -> list[str]:
     """Return what there is of a display: living processes, X's lock and socket, its folder."""
     found = [
-        f"{pid} {processes.comm(pid)}"
-        for pid, where in processes.find_marked().items()
+        f"{pid} {proc_files.comm(pid)}"
+        for pid, where in proc_files.find_marked().items()
         if where == str(folder) and _lives(pid)
     ]
     files = (folder, Path(f"/tmp/.X{number}-lock"), Path(f"/tmp/.X11-unix/X{number}"))
@@ -151,7 +151,7 @@ def environ(pid: int) -> list[bytes]:
 
 
 def _lives(pid: int) -> bool:
-    return processes.start_ticks(pid) is not None
+    return proc_files.start_ticks(pid) is not None
 
 
 def xdpyinfo(env: Mapping[str, str]) -> subprocess.CompletedProcess[str]:

@@ -29,7 +29,7 @@ from acud.protocol.children import Heartbeat, Stop
 from acud.protocol.evaluation import EvaluatorHello, FromEvaluator, Job, JobResult, Judges
 from acud.protocol.questions import Ask, LeafAsk, PictureAsk, View
 from acud.types import Rect, Until
-from acud.waits import conditions
+from acud.waits import condition_tree
 from tests.fixtures.patience import LONG_S
 
 SOURCE = ":100"
@@ -75,8 +75,8 @@ class PaintedRing:
 
 def ask(until: Until, *, wait_id: str = "w1", memo: tuple[str, ...] = (), **more: Any) -> Ask:
     """Return an ask for every leaf of `until` that an evaluator answers."""
-    numbered = enumerate(conditions.leaves(until))
-    asks = tuple(LeafAsk(index, memo) for index, leaf in numbered if not conditions.is_local(leaf))
+    numbered = enumerate(condition_tree.leaves(until))
+    asks = tuple(LeafAsk(index, memo) for index, leaf in numbered if not condition_tree.is_local(leaf))
     return Ask(wait_id, until, asks, **more)
 
 

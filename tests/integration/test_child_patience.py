@@ -25,7 +25,7 @@ from acud.protocol.capture import Demand
 from acud.protocol.children import Heartbeat, Stop
 from acud.supervisor import children
 from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
-from acud.supervisor.displays.processes import measure_queued_s, waits_for_machine
+from acud.supervisor.displays.proc_files import measure_queued_s, waits_for_machine
 
 _MODULE = "tests.integration.wordless_child"
 _SETTINGS = DaemonSettings(child_silent_s=10, child_start_s=45)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from acud.base.errors import DisplayDown, InvalidRequest, NotFound, Refused, Unavailable
-from acud.supervisor.displays import ManagedDisplay, numbers, processes
+from acud.supervisor.displays import ManagedDisplay, numbers, proc_files
 from acud.supervisor.displays.stop import ProcessEnd
 from tests.fixtures.numbers import own_number
 from tests.fixtures.retitled import WRITE_OVER
@@ -243,7 +243,7 @@ def test_a_program_that_writes_over_its_environment_ends_with_its_display(
 ) -> None:
     monkeypatch.setitem(ProcessEnd.__init__.__kwdefaults__, "ask_s", 0.2)
     display = host.create("none")
-    log = display.places.log(f"{processes.LAUNCHED}python") if is_launched else tmp_path / "log"
+    log = display.places.log(f"{proc_files.LAUNCHED}python") if is_launched else tmp_path / "log"
     stays = (
         "import os, signal, time; signal.signal(15, signal.SIG_IGN); print(os.getpid(), flush=True); time.sleep(600)"
     )
@@ -254,10 +254,10 @@ def test_a_program_that_writes_over_its_environment_ends_with_its_display(
         program = subprocess.Popen(command, env=environment, stdout=output, start_new_session=True)
     host.until(log.read_text)
     retitled = int(log.read_text())
-    assert not any(item.startswith(processes.MARKER.encode()) for item in environ(retitled))
-    assert processes.find_marked()[retitled] == str(display.places.folder)
+    assert not any(item.startswith(proc_files.MARKER.encode()) for item in environ(retitled))
+    assert proc_files.find_marked()[retitled] == str(display.places.folder)
     assert host.end(display.name) == ()
-    assert processes.start_ticks(retitled) is None
+    assert proc_files.start_ticks(retitled) is None
     program.wait(30)
 
 
@@ -265,13 +265,13 @@ def test_a_process_that_gets_a_new_program_is_never_taken_for_one_without_mark(h
     # It replaces itself without end, so that a good part of all looks meet it in the middle of execve(2).
     again = """exec sh -c "$0" "$0\""""
     restless = subprocess.Popen(
-        ["sh", "-c", again, again], env={**os.environ, processes.MARKER: "/nowhere/8"}, start_new_session=True
+        ["sh", "-c", again, again], env={**os.environ, proc_files.MARKER: "/nowhere/8"}, start_new_session=True
     )
     try:
         host.until_executed(restless.pid)
-        looks = [processes.look_for_marked() for _ in range(50)]
+        looks = [proc_files.look_for_marked() for _ in range(50)]
         while not any(restless.pid in look.unsettled for look in looks):
-            looks.append(processes.look_for_marked())
+            looks.append(proc_files.look_for_marked())
     finally:
         restless.kill()
         restless.wait()

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from acud.store.displays import StoredDisplay
-from acud.supervisor.displays import processes
+from acud.supervisor.displays import proc_files
 from tests.fixtures.numbers import own_number
 from tests.integration.displays_support import Host, row, traces, xdpyinfo
 
@@ -63,7 +63,7 @@ def test_what_died_meanwhile_is_reported_and_swept(tmp_path: Path) -> None:
     stored = crashed(tmp_path, first)
     os.kill(pids(stored)["x_server"], signal.SIGKILL)
     with Host(tmp_path, first=first) as host:
-        host.until(lambda: processes.start_ticks(pids(stored)["x_server"]) is None)
+        host.until(lambda: proc_files.start_ticks(pids(stored)["x_server"]) is None)
         adoption = host.displays.adopt([stored])
         assert adoption.adopted == ()
         assert "Xvfb" in adoption.ended[0][1]

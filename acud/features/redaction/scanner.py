@@ -1,4 +1,4 @@
-"""The scanner: finds secrets by the declarative rules of `rules.toml`, and tokens by `token_forms.toml`."""
+"""The scanner: finds secrets by the declarative rules of `rules.toml`, and tokens by `gitleaks_token_forms.toml`."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ _TESTS: Mapping[str, tuple[Callable[[str], bool], str]] = {
 
 def token_forms() -> tuple[TokenForm, ...]:
     """Return the forms of API keys and other tokens, from the rule files of this package."""
-    written = (*rule_data("token_forms")["form"], *rule_data("other_token_forms")["form"])
+    written = (*rule_data("gitleaks_token_forms")["form"], *rule_data("other_token_forms")["form"])
     return convert(written, tuple[TokenForm, ...])
 
 

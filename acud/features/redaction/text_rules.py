@@ -13,11 +13,11 @@ from acud.base.extras import is_installed
 from acud.base.patterns import Pattern, compile_pattern
 from acud.features.redaction.answers import find_answers
 from acud.features.redaction.identity_numbers import find_ibans, find_ids
+from acud.features.redaction.keys import find_keys
 from acud.features.redaction.label_search import find_labelled
 from acud.features.redaction.labels import RULES
 from acud.features.redaction.personal_data import find_cards, find_private
 from acud.features.redaction.scanner import find_by_rules
-from acud.features.redaction.secrets import find_keys
 from acud.features.redaction.seed_phrases import find_seeds
 from acud.features.redaction.spans import USUAL_TEXT_RULES, RedactedSpan, Rule, looks_random, merge_spans
 from acud.features.redaction.text_tables import find_in_inserts, find_in_tables

@@ -8,7 +8,7 @@ from acud.base.errors import DisplayDown
 from acud.base.paths import Paths
 from acud.process.event_loop import EventLoop
 from acud.store.displays import StoredDisplay, StoredProcess
-from acud.supervisor.displays import folders, processes
+from acud.supervisor.displays import folders, proc_files
 from acud.supervisor.displays.managed_display import ManagedDisplay
 from acud.supervisor.displays.watched_process import WatchedProcess, ignore_exit
 
@@ -38,8 +38,8 @@ def attach(loop: EventLoop, row: StoredProcess, boot_id: str) -> WatchedProcess:
     except ProcessLookupError:
         raise DisplayDown(f"{row.comm} (pid {row.pid}) is gone") from None
     # A wrapper script becomes another program later on: a window manager's name proves nothing.
-    same_name = row.role == "window_manager" or processes.comm(row.pid) == row.comm
-    if processes.start_ticks(row.pid) == row.start_ticks and same_name:
+    same_name = row.role == "window_manager" or proc_files.comm(row.pid) == row.comm
+    if proc_files.start_ticks(row.pid) == row.start_ticks and same_name:
         return process
     process.close()
     raise DisplayDown(f"{row.comm} ended; pid {row.pid} is another process now")

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from acud.base import private_files
 from acud.base.paths import Paths, make_private
-from acud.supervisor.displays import numbers, processes
+from acud.supervisor.displays import numbers, proc_files
 
 _FAMILY_LOCAL = 256
 _FAMILY_WILD = 65535
@@ -122,7 +122,7 @@ class DisplayFolders(Struct, frozen=True):
             "DISPLAY": self.name,
             "XAUTHORITY": str(self.auth_file),
             "XDG_RUNTIME_DIR": str(self.runtime),
-            processes.MARKER: str(self.folder),
+            proc_files.MARKER: str(self.folder),
         }
         return kept | ({"DBUS_SESSION_BUS_ADDRESS": bus_address, **_ENABLE_ACCESSIBILITY} if bus_address else {})
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from acud.store.displays import StoredProcess
-from acud.supervisor.displays import processes
+from acud.supervisor.displays import proc_files
 from acud.supervisor.displays.folders import DisplayFolders
 from acud.supervisor.displays.watched_process import WatchedProcess
 from acud.supervisor.displays.window_manager import WindowManager
@@ -59,7 +59,7 @@ class ManagedDisplay:
             ("window_manager", manager),
         )
         return tuple(
-            StoredProcess(role, one.pid, one.start_ticks, processes.comm(one.pid), self._boot_id)
+            StoredProcess(role, one.pid, one.start_ticks, proc_files.comm(one.pid), self._boot_id)
             for role, one in roles
             if one is not None and one.alive
         )

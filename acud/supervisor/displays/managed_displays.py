@@ -20,7 +20,7 @@ from acud.process.event_loop import EventLoop
 from acud.store.displays import StoredDisplay
 from acud.supervisor.coroutines import Callback, Resume, StepTask, directly, run_steps
 from acud.supervisor.displays import adoption, folders, numbers
-from acud.supervisor.displays import processes as proc
+from acud.supervisor.displays import proc_files as proc
 from acud.supervisor.displays.folders import DisplayFolders
 from acud.supervisor.displays.managed_display import ManagedDisplay
 from acud.supervisor.displays.resources import Resources

@@ -25,7 +25,7 @@ from jeepney import (
 from acud import __version__
 from acud.base.clock import Clock
 from acud.process.event_loop import EventLoop, Timer
-from acud.supervisor.displays.processes import comm
+from acud.supervisor.displays.proc_files import comm
 from acud.supervisor.displays.session_bus import BUS, SessionBusClient
 from acud.types import DisplayNotification, Urgency
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from acud.base import private_files
 from acud.base.errors import Refused
-from acud.supervisor.displays import processes
+from acud.supervisor.displays import proc_files
 from acud.x11 import auth
 
 _TMP = Path("/tmp")  # noqa: S108 - X's own places (Xserver(1), FILES)
@@ -103,7 +103,7 @@ def clear(number: int) -> bool:
 
 
 def _is_over(pid: int) -> bool:
-    return pid == os.getpid() or processes.start_ticks(pid) is None
+    return pid == os.getpid() or proc_files.start_ticks(pid) is None
 
 
 def _lock_holder(lock: Path) -> int:

@@ -16,7 +16,7 @@ from acud.base import log
 from acud.base.errors import Refused
 from acud.config import DisplaySettings
 from acud.process.event_loop import EventLoop, Timer
-from acud.supervisor.displays import processes
+from acud.supervisor.displays import proc_files
 from acud.supervisor.displays.managed_display import ManagedDisplay
 
 _LOG = log.logger("displays")
@@ -110,8 +110,8 @@ class Resources:
     def _check_all(self) -> None:
         self._timer = None
         living = list(self._living.values())
-        self._dying = {pid: start for pid, start in self._dying.items() if processes.start_ticks(pid) == start}
-        marked = processes.find_marked() if living else {}
+        self._dying = {pid: start for pid, start in self._dying.items() if proc_files.start_ticks(pid) == start}
+        marked = proc_files.find_marked() if living else {}
         over = [display for display in living if self._enforce_limits(display, marked)]
         if living:
             self._timer = self._loop.call_later(_AGAIN_S if over else self._settings.limits_check_s, self._check_all)
@@ -140,17 +140,17 @@ class Resources:
 
 def _find_pids(display: ManagedDisplay) -> set[int]:
     folder = str(display.places.folder)
-    return {pid for pid, where in processes.find_marked().items() if where == folder}
+    return {pid for pid, where in proc_files.find_marked().items() if where == folder}
 
 
 def _measure_programs(pids: Iterable[int]) -> list[Program]:
-    found = ((pid, processes.own_memory(pid), processes.start_ticks(pid)) for pid in pids)
+    found = ((pid, proc_files.own_memory(pid), proc_files.start_ticks(pid)) for pid in pids)
     return [Program(pid, memory, start) for pid, memory, start in found if start is not None]
 
 
 def _kill_all(pids: Iterable[int], folder: str, known: frozenset[int]) -> list[str]:
     """Kill these processes; return the names of those that still ran."""
-    named = ((pid, processes.comm(pid)) for pid in pids)
+    named = ((pid, proc_files.comm(pid)) for pid in pids)
     return [name for pid, name in named if _kill(pid, folder, known)]
 
 
@@ -161,7 +161,7 @@ def _kill(pid: int, folder: str, known: frozenset[int]) -> bool:
         return False
     try:
         # Looked at again behind the pidfd: the pid may have changed hands since it was counted.
-        if pid not in known and processes.marked_folder(pid) != folder:
+        if pid not in known and proc_files.marked_folder(pid) != folder:
             return False
         signal.pidfd_send_signal(fd, signal.SIGKILL)
     except ProcessLookupError:

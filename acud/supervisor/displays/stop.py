@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from acud.process.event_loop import EventLoop
 from acud.supervisor.coroutines import Callback, Resume, sleep
-from acud.supervisor.displays import processes as proc
+from acud.supervisor.displays import proc_files as proc
 from acud.supervisor.displays.folders import DisplayFolders
 from acud.supervisor.displays.watched_process import WatchedProcess, ignore_exit
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from acud.base import private_files
 from acud.base.errors import Unavailable
 from acud.process.event_loop import EventLoop
-from acud.supervisor.displays import processes
+from acud.supervisor.displays import proc_files
 
 _TRACED_S = 1.0
 """How often a process that ended is reaped again while another process (a debugger, a crash handler) traces it."""
@@ -37,7 +37,7 @@ class WatchedProcess:
         self.exit_code: int | None = None
         self._loop, self._child = loop, child
         self._fd = os.pidfd_open(pid)
-        self.start_ticks = processes.start_ticks(pid) or 0
+        self.start_ticks = proc_files.start_ticks(pid) or 0
         loop.watch(self._fd, self._on_readable)
 
     @property

@@ -39,7 +39,7 @@ from acud.supervisor.waits.end_polls import Polled
 from acud.supervisor.wakes import FETCH_S
 from acud.types import Change, Evidence, ScreenImage, ScreenNumber, Then, WaitInfo, WaitSpec
 from acud.types.tasks import ActionType
-from acud.waits.conditions import NOT_JUDGED, is_from_now, leaves
+from acud.waits.condition_tree import NOT_JUDGED, is_from_now, leaves
 from acud.waits.sentences import meaning_notes, with_meanings
 from acud.waits.targets import parse_target
 from acud.waits.validation import check_until

@@ -14,7 +14,7 @@ from acud.supervisor.observers import Order
 from acud.supervisor.redaction import Redaction
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.types import ClipboardText, DisplayState, Verdict, no, unknown, yes
-from acud.waits.conditions import NOT_JUDGED
+from acud.waits.condition_tree import NOT_JUDGED
 from acud.waits.read_text import comparable
 
 OnVerdict = Callable[[Verdict], None]

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from acud.process.event_loop import EventLoop
 from acud.supervisor.coroutines import Resume
-from acud.supervisor.displays.processes import start_ticks
+from acud.supervisor.displays.proc_files import start_ticks
 from acud.supervisor.program_launcher import LaunchedProgram, ProgramLauncher
 from acud.supervisor.terminal_sessions import OwnTerminals
 from acud.supervisor.terminal_sessions.own_terminals import EndedProgram

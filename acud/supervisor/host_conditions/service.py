@@ -14,7 +14,7 @@ from acud.supervisor.host_conditions.files import AllowedFolders, FileConditions
 from acud.supervisor.host_conditions.processes import ProcessConditions, ProgramEnds
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import ClipboardText, FileState, HostLeaf, Leaf, NotificationText, ProcessExit, Until, Verdict, unknown
-from acud.waits.conditions import leaves, map_leaves
+from acud.waits.condition_tree import leaves, map_leaves
 
 OnVerdict = Callable[[Verdict], None]
 OnVerdicts = Callable[[dict[int, Verdict]], None]

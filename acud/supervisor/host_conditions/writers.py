@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from acud.base import private_files
-from acud.supervisor.displays.processes import comm
+from acud.supervisor.displays.proc_files import comm
 from acud.waits.host_files import FileUse
 
 _F_SETSIG = 10

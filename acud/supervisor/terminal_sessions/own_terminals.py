@@ -17,7 +17,7 @@ from acud.base.paths import make_private
 from acud.config import PtySettings
 from acud.process.event_loop import EventLoop
 from acud.supervisor.coroutines import Resume, run_steps, sleep
-from acud.supervisor.displays.processes import start_ticks
+from acud.supervisor.displays.proc_files import start_ticks
 from acud.supervisor.displays.watched_process import WatchedProcess
 from acud.supervisor.terminal_sessions import own_tmux, tmux
 from acud.supervisor.terminal_sessions.own_tmux import TerminalState

@@ -18,7 +18,7 @@ from acud.supervisor.waits.judge_selection import JudgeSelection
 from acud.types import Budget, JudgeChoice, WaitSpec
 from acud.waits import budget as rules
 from acud.waits.budget import BudgetAccount, BudgetStatus, MinuteQuota
-from acud.waits.conditions import leaves, may_ask_model
+from acud.waits.condition_tree import leaves, may_ask_model
 from acud.waits.effects import JobKind
 
 _UNANSWERED = frozenset({"judge_down", "unavailable", "rate_limited", "no_key"})

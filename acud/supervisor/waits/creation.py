@@ -15,7 +15,7 @@ from acud.supervisor.coroutines import Callback
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import DisplayState, OnDisplayLost, OnHostLost, Policy, Target, TextLeaf, Until, WaitSpec
 from acud.waits import baselines
-from acud.waits.conditions import is_from_now, leaves, needs_display
+from acud.waits.condition_tree import is_from_now, leaves, needs_display
 from acud.waits.rearmable import check_rearmable
 from acud.waits.sentences import meaning_notes, with_meanings
 from acud.waits.targets import parse_target

@@ -23,7 +23,7 @@ from acud.supervisor.waits.target_tracker import TargetTracker
 from acud.types import JudgeName, Rect, ScreenImage, ScreenNumber, TextLeaf, WindowInfo
 from acud.waits import events as happened
 from acud.waits.anew import find_echoes
-from acud.waits.conditions import leaves
+from acud.waits.condition_tree import leaves
 from acud.waits.effects import JobKind, JobRequest
 from acud.waits.images import list_digests
 from acud.waits.schedule import BEHIND, UNWANTED_PRIORITY, job_priority

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from acud.supervisor.displays.processes import start_ticks
+from acud.supervisor.displays.proc_files import start_ticks
 from acud.supervisor.waits.active_waits import ActiveWait
 from acud.types import Verdict, WindowInfo, unknown
 

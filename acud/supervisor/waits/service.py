@@ -49,7 +49,7 @@ from acud.types import (
 )
 from acud.waits import events as happened
 from acud.waits import machine
-from acud.waits.conditions import NOT_JUDGED, leaves, needs_display
+from acud.waits.condition_tree import NOT_JUDGED, leaves, needs_display
 from acud.waits.effects import FleetEnd
 from acud.waits.lifecycle import describe_asking, measure_backlog_s
 from acud.waits.look_turns import has_unjudged

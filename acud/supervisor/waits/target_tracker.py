@@ -27,7 +27,7 @@ from acud.types.actions import Point
 from acud.waits import baselines
 from acud.waits import events as happened
 from acud.waits.anew import add_typed
-from acud.waits.conditions import NOT_JUDGED, leaves
+from acud.waits.condition_tree import NOT_JUDGED, leaves
 from acud.waits.events import TargetLook
 from acud.waits.frame_coalescing import MOST_BEHIND, ChangeBuffer, can_coalesce, is_relevant
 from acud.waits.model import NO_DISPLAY

@@ -42,7 +42,7 @@ from acud.waits import effects as out
 from acud.waits import events as happened
 from acud.waits import machine
 from acud.waits.budget import BudgetStatus
-from acud.waits.conditions import NOT_JUDGED
+from acud.waits.condition_tree import NOT_JUDGED
 from acud.waits.frame_coalescing import is_relevant
 from acud.waits.validation import explain_unsearchable
 

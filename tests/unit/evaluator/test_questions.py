@@ -36,7 +36,7 @@ from acud.types import (
     unknown,
     yes,
 )
-from acud.waits import conditions
+from acud.waits import condition_tree
 from tests.fixtures.ink_engine import InkEngine
 
 YES, NO, OTHER = Criteria("this holds"), Criteria("that fails"), Criteria("another holds")
@@ -53,8 +53,8 @@ async def answered(
     context = EvaluatorContext(options, judges, text, RedactionRules(options.redaction, text), {})
     pixels = np.zeros((40, 60, 4), np.uint8)
     shot = ViewPixels(":1", 1, 1, 0, Rect(0, 0, 60, 40), pixels, "abc")
-    numbered = enumerate(conditions.leaves(until))
-    asks = tuple(LeafAsk(index) for index, leaf in numbered if not conditions.is_local(leaf))
+    numbered = enumerate(condition_tree.leaves(until))
+    asks = tuple(LeafAsk(index) for index, leaf in numbered if not condition_tree.is_local(leaf))
     try:
         async with asyncio.TaskGroup() as group:
             ask = Ask("w", until, asks, judge=judge, **more)  # type: ignore[arg-type]

@@ -34,7 +34,7 @@ from acud.supervisor.redaction import NoRedaction
 from acud.supervisor.terminal_sessions import OwnTerminals
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.types import AllOf, Answer, ClipboardText, FileState, NotOf, ProcessExit, Until, Verdict
-from acud.waits.conditions import leaves
+from acud.waits.condition_tree import leaves
 
 PATIENCE_S = 20.0
 

@@ -30,7 +30,7 @@ from acud.types import (
 )
 from acud.waits import effects as out
 from acud.waits import events as happened
-from acud.waits.conditions import leaves
+from acud.waits.condition_tree import leaves
 from acud.waits.effects import JobKind
 from acud.waits.look_turns import MOST_FLIGHTS, MOST_READINGS
 from acud.waits.machine import step

@@ -18,7 +18,7 @@ from acud.supervisor.waits.end_polls import Polled
 from acud.supervisor.wakes import FETCH_S
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Policy, Stable, Target, TextLeaf, WaitInfo, WaitSpec, WaitState
-from acud.waits.conditions import is_local, leaves
+from acud.waits.condition_tree import is_local, leaves
 from acud.waits.schedule import JUDGE_FPS
 from acud.waits.sentences import with_meanings
 

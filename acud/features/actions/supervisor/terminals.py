@@ -39,7 +39,7 @@ from acud.supervisor.terminal_sessions.own_tmux import HISTORY_LINES, TerminalSt
 from acud.supervisor.terminal_sessions.processes import has_foreground_job, has_others
 from acud.types import TextLeaf
 from acud.types.tasks import ActionType
-from acud.waits.conditions import leaves
+from acud.waits.condition_tree import leaves
 from acud.waits.terminals import OutputMark, checksum_line, parse_output_mark
 
 _SHELLS = frozenset({"sh", "bash", "dash", "zsh", "fish", "ksh", "tcsh", "csh", "nu", "xonsh"})

@@ -24,7 +24,7 @@ from acud.protocol.bootstrap import EvaluatorOptions
 from acud.protocol.questions import Hide
 from acud.protocol.replay import ReplayAsk, ReplayBegan, ReplayFault, ReplayLine, ReplayPair, ReplayRow
 from acud.types import Change, HiddenBox, HostLeaf, JudgeName, Rect, Target, WaitSpec, Widget, WindowTitle
-from acud.waits.conditions import leaves, names_host
+from acud.waits.condition_tree import leaves, names_host
 from acud.waits.sentences import with_meanings
 from acud.waits.targets import parse_target
 from acud.waits.tiles import Grid, masks

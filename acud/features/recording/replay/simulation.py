@@ -28,7 +28,7 @@ from acud.waits import effects as out
 from acud.waits import events as happened
 from acud.waits import machine
 from acud.waits.budget import BudgetAccount, BudgetStatus
-from acud.waits.conditions import NOT_JUDGED, NOT_LOCATED, leaves, may_ask_model
+from acud.waits.condition_tree import NOT_JUDGED, NOT_LOCATED, leaves, may_ask_model
 from acud.waits.effects import EvaluationRecord
 from acud.waits.images import strip_pictures
 from acud.waits.stages import get_stage

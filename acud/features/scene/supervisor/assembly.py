@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from acud.base.clock import Clock
 from acud.features.scene.annotations import DisplayAnnotation, join_annotations, select_sentences
 from acud.features.scene.supervisor.display_reader import DisplayElements
-from acud.supervisor.displays import processes
+from acud.supervisor.displays import proc_files
 from acud.supervisor.frame_sources import Source
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import DisplayState, WindowInfo
@@ -50,7 +50,7 @@ class DisplayPrograms:
         """Return the processes of the display in `folder`, without those of the display itself."""
         if self._now() - self._at_s > self._every_s:
             self._at_s = self._now()
-            self._found = _group_by_folder(processes.find_marked(), self._own())
+            self._found = _group_by_folder(proc_files.find_marked(), self._own())
         return self._found.get(folder, ())
 
 
@@ -93,7 +93,7 @@ def _list_windowed_apps(one: ShownDisplay, quote: Quote) -> list[SceneApp]:
 
 
 def _list_windowless_apps(one: ShownDisplay, shown: set[int]) -> Iterable[SceneApp]:
-    named = ((processes.comm(pid), pid) for pid in one.pids if pid not in shown)
+    named = ((proc_files.comm(pid), pid) for pid in one.pids if pid not in shown)
     return (SceneApp(name, pid, (), one.watched.number) for name, pid in named if name)
 
 
@@ -107,7 +107,7 @@ def find_focused_window(watched: WatchedDisplay, quote: Quote) -> FocusedWindow 
 
 
 def _find_name(pid: int, wm_class: str) -> str:
-    return (processes.comm(pid) if pid else "") or wm_class or NAMELESS
+    return (proc_files.comm(pid) if pid else "") or wm_class or NAMELESS
 
 
 def _make_window(watched: WatchedDisplay, window: WindowInfo, stacking: int, quote: Quote) -> SceneWindow:

@@ -53,7 +53,10 @@ def test_each_form_has_a_source_a_date_and_a_pattern_with_its_needle() -> None:
         assert not form.any_case or all(needle == needle.lower() for needle in form.needles), form.id
         assert re.compile(form.pattern).groups <= 1
     head = (
-        files("acud.features.redaction").joinpath("token_forms.toml").read_text(encoding="utf-8").split("[[form]]")[0]
+        files("acud.features.redaction")
+        .joinpath("gitleaks_token_forms.toml")
+        .read_text(encoding="utf-8")
+        .split("[[form]]")[0]
     )
     assert re.search(r"gitleaks [0-9.]+ \(MIT licence.*\n# written 20[0-9]{2}-[01][0-9]-[0-3][0-9] by scripts/", head)
     assert "Copyright (c) 2019 Zachary Rice" in head

@@ -24,7 +24,7 @@ from acud.types import (
     unknown,
     yes,
 )
-from acud.waits.conditions import evaluate, is_local, leaves, open_leaves
+from acud.waits.condition_tree import evaluate, is_local, leaves, open_leaves
 
 ORDER = {Answer.NO: 0, Answer.UNKNOWN: 1, Answer.YES: 2}
 verdicts = st.sampled_from([yes("y"), no("n"), unknown("engine", "u")])

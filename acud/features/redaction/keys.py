@@ -1,4 +1,4 @@
-"""Keys in text: tokens by their issuer's form, PEM blocks, and words that look random.
+"""Keys in text: PEM blocks of private keys, and words that look random.
 
 Each expression takes a run of characters whole (possessively) or is bounded, and can start only where a run does, so
 that the time is in proportion to the length, whatever the text.
