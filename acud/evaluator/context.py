@@ -16,7 +16,7 @@ from acud.base.extras import require
 from acud.evaluator.accessibility.provider import AtSpiProvider
 from acud.evaluator.evidence import EncodedView, encoded_view, keep_views, record_of
 from acud.evaluator.judges.judge import Judge, JudgePicture, JudgeReply
-from acud.evaluator.judges.picture_format import PictureFormat, encode_for_judge, picture_format_for
+from acud.evaluator.judges.picture_encoding import PictureFormat, encode_for_judge, picture_format_for
 from acud.evaluator.judges.registry import JudgeRegistry
 from acud.evaluator.last_views import GateMemory, LastNegativeViews, PicturedViews, ShownFrames
 from acud.evaluator.ocr.reader import TextReading

@@ -18,7 +18,7 @@ from acud.base.errors import NotFound, ProtocolError, Unavailable
 from acud.base.ids import is_id
 from acud.base.paths import sync
 from acud.evaluator.element_marks import draw_marks, scale_marks
-from acud.evaluator.judges.picture_format import encode_for_judge, resized_pixels, scaled_size
+from acud.evaluator.judges.picture_encoding import encode_for_judge, resized_pixels, scaled_size
 from acud.evaluator.view_pixels import ViewPixels
 from acud.protocol.questions import DiffAsk, PictureAsk, display_of
 from acud.types import Evidence

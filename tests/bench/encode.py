@@ -22,7 +22,7 @@ import simplejpeg
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
-from acud.evaluator.judges.picture_format import encode_for_judge
+from acud.evaluator.judges.picture_encoding import encode_for_judge
 from acud.evaluator.memory import keep_freed_memory
 from acud.evaluator.view_pixels import Rings
 from acud.frames.layout import Layout

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from acud.base import png
-from acud.evaluator.judges.picture_format import encode_for_judge, resized_pixels
+from acud.evaluator.judges.picture_encoding import encode_for_judge, resized_pixels
 from tests.bench import encode
 from tests.bench._model import ModelProcess
 

@@ -22,7 +22,7 @@ from acud.config import VisionSettings
 from acud.config.backends import PREDEFINED, predefined_backends
 from acud.evaluator.context import Counters
 from acud.evaluator.judges.judge import Judge, JudgePicture, JudgeQuestion, JudgeReply
-from acud.evaluator.judges.picture_format import encode_for_judge
+from acud.evaluator.judges.picture_encoding import encode_for_judge
 from acud.evaluator.judges.registry import make_models
 from acud.evaluator.judges.scripted import ScriptedJudge
 from acud.evaluator.questions import QuestionBatcher

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from acud.evaluator.judges.picture_format import encode_for_judge
+from acud.evaluator.judges.picture_encoding import encode_for_judge
 from acud.protocol.events import Event
 from acud.types import Change, Criteria
 from acud_client import Client

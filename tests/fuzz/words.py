@@ -7,7 +7,7 @@ from acud.base.errors import AcudError
 from acud.evaluator.judges import http
 from acud.evaluator.judges.judge import JudgePicture
 from acud.evaluator.judges.ollama import OllamaProvider
-from acud.evaluator.judges.picture_format import Size
+from acud.evaluator.judges.picture_coordinates import Size
 from acud.evaluator.judges.prompt import parse_verdict, parse_verdicts
 from acud.evaluator.judges.provider import ChatReply, ChatRequest
 from acud.evaluator.judges.scripted import ScriptSource

@@ -21,7 +21,7 @@ from nats.js.errors import NotFoundError
 from acud.config import JobSettings, VisionSettings
 from acud.config.fleet import FleetSettings
 from acud.evaluator.judges.judge import JudgePicture, JudgeQuestion
-from acud.evaluator.judges.picture_format import encode_for_judge
+from acud.evaluator.judges.picture_encoding import encode_for_judge
 from acud.features.fleet.connection import NatsConnection
 from acud.features.fleet.evaluator import FleetJudge
 from acud.protocol.worker import WorkerAsk

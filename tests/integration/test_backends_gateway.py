@@ -10,7 +10,7 @@ import pytest
 
 from acud import config
 from acud.config import api_keys
-from acud.evaluator.judges.picture_format import encode_for_judge
+from acud.evaluator.judges.picture_encoding import encode_for_judge
 from acud.evaluator.judges.provider import ChatRequest
 from acud.evaluator.judges.registry import make_models
 from acud.types import yes

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from acud.evaluator.judges.picture_format import encode_for_judge
+from acud.evaluator.judges.picture_encoding import encode_for_judge
 from acud.evaluator.judges.provider import ChatRequest
 from acud.protocol.requests.daemon import Finding
 from acud.types import Criteria, WaitInfo, no, yes

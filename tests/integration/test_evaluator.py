@@ -14,7 +14,7 @@ import pytest
 
 from acud.base.ids import is_id
 from acud.evaluator.evidence import pixels_of
-from acud.evaluator.judges.picture_format import encode_for_judge
+from acud.evaluator.judges.picture_encoding import encode_for_judge
 from acud.protocol.children import Heartbeat
 from acud.protocol.evaluation import Job, JobResult
 from acud.protocol.questions import PictureAsk

@@ -21,7 +21,8 @@ from acud.base.typed_values import decode_json
 from acud.base.untrusted_text import fence
 from acud.config import ClaudeTool
 from acud.evaluator.judges.judge import JudgePicture
-from acud.evaluator.judges.picture_format import Size, Spot, encode_sized, holds, rescale, resize_picture
+from acud.evaluator.judges.picture_coordinates import Size, Spot, holds, rescale
+from acud.evaluator.judges.picture_encoding import encode_sized, resize_picture
 from acud.evaluator.judges.provider import Backend, ChatReply, ChatRequest
 from acud.features.grounding.evaluator.method import (
     Located,

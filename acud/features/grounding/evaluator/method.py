@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from acud.config import GroundingSettings
 from acud.evaluator.judges.judge import JudgePicture
-from acud.evaluator.judges.picture_format import Size, box_to_display, to_display
+from acud.evaluator.judges.picture_coordinates import Size, box_to_display, to_display
 from acud.evaluator.judges.provider import Backend, ChatReply
 from acud.evaluator.view_pixels import ViewPixels
 from acud.protocol.questions import FindAsk

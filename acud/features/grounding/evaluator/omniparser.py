@@ -31,7 +31,7 @@ from acud.base.errors import Unavailable
 from acud.base.untrusted_text import fence
 from acud.config import GroundingSettings
 from acud.evaluator.judges.judge import JudgePicture
-from acud.evaluator.judges.picture_format import encode_for_judge
+from acud.evaluator.judges.picture_encoding import encode_for_judge
 from acud.evaluator.judges.provider import Backend, ChatReply, ChatRequest
 from acud.evaluator.ocr.engine import Line
 from acud.evaluator.view_pixels import ViewPixels

@@ -15,7 +15,8 @@ from typing import Literal, NamedTuple
 from acud.base.errors import Unavailable
 from acud.config import GroundingSettings
 from acud.evaluator.judges.judge import JudgePicture
-from acud.evaluator.judges.picture_format import Corners, Size, encode_sized, holds, rescale, rescale_corners
+from acud.evaluator.judges.picture_coordinates import Corners, Size, holds, rescale, rescale_corners
+from acud.evaluator.judges.picture_encoding import encode_sized
 from acud.evaluator.judges.provider import Backend, ChatReply, ChatRequest
 from acud.evaluator.view_pixels import ViewPixels
 from acud.features.grounding.evaluator.method import (

@@ -19,7 +19,7 @@ from acud.base.value_errors import describe_decode_fault
 from acud.evaluator.context import EvaluatorContext
 from acud.evaluator.judges.judge import JudgePicture
 from acud.evaluator.judges.model import Model
-from acud.evaluator.judges.picture_format import box_to_display
+from acud.evaluator.judges.picture_coordinates import box_to_display
 from acud.evaluator.judges.provider import ChatRequest
 from acud.evaluator.ports import Withheld
 from acud.evaluator.view_pixels import ViewPixels

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from acud.evaluator.judges.judge import JudgePicture, JudgeQuestion, PassthroughJudge
-from acud.evaluator.judges.picture_format import encode_for_judge
+from acud.evaluator.judges.picture_encoding import encode_for_judge
 from acud.evaluator.judges.scripted import ScriptedJudge
 from acud.types import Answer, Verdict, unknown
 

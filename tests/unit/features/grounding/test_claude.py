@@ -20,7 +20,7 @@ from pydantic import ConfigDict, TypeAdapter, with_config
 
 from acud.config import ClaudeTool, GroundingSettings
 from acud.evaluator.judges.judge import JudgePicture
-from acud.evaluator.judges.picture_format import Size, to_display
+from acud.evaluator.judges.picture_coordinates import Size, to_display
 from acud.evaluator.judges.provider import ChatReply
 from acud.features.grounding.evaluator.claude import (
     HIGH,

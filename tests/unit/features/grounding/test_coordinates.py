@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acud.evaluator.judges.judge import JudgePicture
-from acud.evaluator.judges.picture_format import Size, box_to_display, rescale, to_display
+from acud.evaluator.judges.picture_coordinates import Size, box_to_display, rescale, to_display
 from acud.features.grounding.evaluator.method import fitting, smart_size
 from acud.types import Rect
 from acud.types.actions import Point

@@ -9,7 +9,7 @@ from PIL import Image
 
 from acud.config import GroundingSettings
 from acud.evaluator.judges.judge import JudgePicture
-from acud.evaluator.judges.picture_format import Size
+from acud.evaluator.judges.picture_coordinates import Size
 from acud.evaluator.judges.provider import ChatReply
 from acud.features.grounding.evaluator.method import smart_size
 from acud.features.grounding.evaluator.uitars import (

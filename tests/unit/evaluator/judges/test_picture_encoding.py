@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from acud.base import png
 from acud.evaluator.evidence import pixels_of
-from acud.evaluator.judges.picture_format import encode_for_judge, scaled_size
+from acud.evaluator.judges.picture_encoding import encode_for_judge, scaled_size
 
 
 def noise(height: int, width: int, seed: int = 1) -> np.ndarray:

@@ -1,11 +1,7 @@
-"""A view's pixels as the JPEG that a judge sees; each judge's size, quality, and whether secrets are blacked out.
-
-Coordinates go back from what a model counts in, over the picture it was shown and its view, to the display.
-"""
+"""A view's pixels as the JPEG that a judge sees; `acud.config.backends` sets its size and quality for each backend."""
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -15,15 +11,10 @@ from PIL import Image
 
 from acud.evaluator.judges.judge import Judge, JudgePicture
 from acud.protocol.bootstrap import EvaluatorOptions
-from acud.types import JudgeName, Rect
-from acud.types.actions import Point
+from acud.types import JudgeName
 
 Pixels = NDArray[np.uint8]
 """Height x width x 4, BGRX, C-contiguous rows; the fourth byte is undefined."""
-
-Spot = tuple[float, float]
-Corners = tuple[float, float, float, float]
-"""x1, y1, x2, y2."""
 
 
 def encode_for_judge(pixels: Pixels, max_dim: int, quality: int) -> JudgePicture:
@@ -83,41 +74,3 @@ def picture_format_for(judge: Judge, options: EvaluatorOptions) -> PictureFormat
     side, quality = (own.max_side_px, own.jpeg_quality) if own is not None else (0, 0)
     vision = options.vision
     return PictureFormat(side or vision.frame_max_dim, quality or vision.frame_jpeg_quality, not judge.local)
-
-
-class Size(NamedTuple):
-    """Width and height, in pixels or in the units of a model."""
-
-    width: int
-    height: int
-
-
-def rescale(spot: Spot, space: Size, into: Size) -> Spot:
-    """Return `spot` of a space `space` units wide and high, in one of size `into`."""
-    return spot[0] * into.width / space.width, spot[1] * into.height / space.height
-
-
-def rescale_corners(corners: Corners, space: Size, into: Size) -> Corners:
-    """Return both corners in a space of size `into`."""
-    return (*rescale(corners[:2], space, into), *rescale(corners[2:], space, into))
-
-
-def holds(space: Size, spot: Spot) -> bool:
-    """Return whether `spot` is in `space`, its right and lower edge included (models count to the edge itself)."""
-    return 0 <= spot[0] <= space.width and 0 <= spot[1] <= space.height
-
-
-def to_display(spot: Spot, picture: JudgePicture, at: Rect) -> Point:
-    """Return the display pixel of `spot` in `picture`, a picture of the view `at`; the far edge is the last pixel."""
-    x, y = rescale(spot, Size(picture.width, picture.height), Size(picture.view_width, picture.view_height))
-    return Point(at.x + _pixel(x, picture.view_width), at.y + _pixel(y, picture.view_height))
-
-
-def box_to_display(corners: Corners, picture: JudgePicture, at: Rect) -> Rect:
-    """Return the display box of `corners` in `picture`, at least one pixel wide and high."""
-    first, last = to_display(corners[:2], picture, at), to_display(corners[2:], picture, at)
-    return Rect(first.x, first.y, max(1, last.x - first.x), max(1, last.y - first.y))
-
-
-def _pixel(value: float, side: int) -> int:
-    return min(max(math.floor(value + 0.5), 0), side - 1)
