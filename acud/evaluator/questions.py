@@ -231,7 +231,7 @@ class WaitQuestions:
         return answered
 
     async def _evidence(self) -> Evidence:
-        """Keep the picture that shows it, and the one before; waits of one job share files."""
+        """Keep the picture that proves the verdict, and the one before it; waits of one job share files."""
         if self._ask.is_last_look:
             return await self._keep_evidence(await self._begin_encoding(self._shot))
         before = self._context.last_negative_views.take(self._ask.wait_id)

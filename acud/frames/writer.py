@@ -33,7 +33,7 @@ class FrameWriter:
         self.arrays: list[Pixels] = [
             np.frombuffer(ring.pixels(k), np.uint8).reshape(shape) for k in range(layout.slots)
         ]
-        self._changes = [_tile_words(ring, start) for start in self._starts]
+        self._changes = [_view_tiles(ring, start) for start in self._starts]
 
     def begin(self) -> int:
         """Take the oldest slot for writing (its frame is gone for readers from now on) and return its number. A slot
@@ -76,6 +76,6 @@ class FrameWriter:
         self._changes.clear()
 
 
-def _tile_words(ring: Ring, start: int) -> TileChanges:
+def _view_tiles(ring: Ring, start: int) -> TileChanges:
     first = start + place.S_TILES
     return np.frombuffer(ring.words[first : first + ring.layout.tiles], np.uint64)

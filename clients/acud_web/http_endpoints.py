@@ -106,7 +106,7 @@ async def get_sense(request: Request) -> Response:
 
 
 def _event_view(event: SenseEvent) -> View:
-    """Return a sense event: its words and its meta always, what came with it where something came."""
+    """Return a sense event as JSON: `ocr` and `meta` always, the other fields where they are set."""
     meta: View = {"app": event.meta.app, "windowTitle": event.meta.windowTitle, "screen": event.meta.screen}
     if event.meta.ssim is not None:
         meta["ssim"] = event.meta.ssim

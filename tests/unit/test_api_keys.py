@@ -35,7 +35,7 @@ class Ring(KeyringBackend):
         raise PasswordDeleteError
 
 
-def loaded(tmp_path: Path, text: str = "", env: dict[str, str] | None = None) -> dict[str, ApiKey]:
+def load_settings(tmp_path: Path, text: str = "", env: dict[str, str] | None = None) -> dict[str, ApiKey]:
     """Return the keys that a daemon with these settings reads."""
     path = tmp_path / "acud.toml"
     path.write_text(text)
@@ -44,22 +44,22 @@ def loaded(tmp_path: Path, text: str = "", env: dict[str, str] | None = None) ->
 
 def test_the_environment_wins_and_says_so(tmp_path: Path) -> None:
     text = '[backends.claude]\napi_key = "from-the-file"\n'
-    assert loaded(tmp_path, text)["claude"] == ApiKey("from-the-file", "acud.toml")
-    assert loaded(tmp_path, text, {"ANTHROPIC_API_KEY": SECRET})["claude"] == ApiKey(SECRET, "ANTHROPIC_API_KEY")
-    assert loaded(tmp_path, "", {"OPENROUTER_API_KEY": SECRET})["openrouter"].source == "OPENROUTER_API_KEY"
-    assert loaded(tmp_path) == dict.fromkeys(("ollama", "vllm", "openrouter", "claude"), ApiKey())
+    assert load_settings(tmp_path, text)["claude"] == ApiKey("from-the-file", "acud.toml")
+    assert load_settings(tmp_path, text, {"ANTHROPIC_API_KEY": SECRET})["claude"] == ApiKey(SECRET, "ANTHROPIC_API_KEY")
+    assert load_settings(tmp_path, "", {"OPENROUTER_API_KEY": SECRET})["openrouter"].source == "OPENROUTER_API_KEY"
+    assert load_settings(tmp_path) == dict.fromkeys(("ollama", "vllm", "openrouter", "claude"), ApiKey())
 
 
 def test_a_file_holds_the_key(tmp_path: Path) -> None:
     file = tmp_path / "key"
     text = f'[backends.vllm]\napi_key_file = "{file}"\n'
-    assert loaded(tmp_path, text)["vllm"].fault == f"cannot read {file}: FileNotFoundError"
+    assert load_settings(tmp_path, text)["vllm"].fault == f"cannot read {file}: FileNotFoundError"
     file.write_text(f" {SECRET}\n")
-    assert loaded(tmp_path, text)["vllm"] == ApiKey(SECRET, str(file))
+    assert load_settings(tmp_path, text)["vllm"] == ApiKey(SECRET, str(file))
     file.write_text("\n")
-    assert loaded(tmp_path, text)["vllm"].fault == f"{file} is empty"
+    assert load_settings(tmp_path, text)["vllm"].fault == f"{file} is empty"
     file.write_text("two\nlines")
-    assert loaded(tmp_path, text)["vllm"] == ApiKey(fault=f"what {file} holds cannot go into an HTTP header")
+    assert load_settings(tmp_path, text)["vllm"] == ApiKey(fault=f"what {file} holds cannot go into an HTTP header")
 
 
 def test_a_keyring_holds_the_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,7 +67,7 @@ def test_a_keyring_holds_the_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     keyring.set_keyring(Ring())
     try:
         text = '[backends.claude]\napi_key_keyring = "acud"\n[backends.openrouter]\napi_key_keyring = "acud"\n'
-        found = loaded(tmp_path, text)
+        found = load_settings(tmp_path, text)
     finally:
         keyring.set_keyring(before)
     assert found["claude"] == ApiKey(SECRET, "keyring acud")

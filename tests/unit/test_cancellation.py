@@ -9,7 +9,7 @@ import pytest
 from acud.features.fleet.cancellation import cancel_until_done, cancellation_kept
 
 
-async def _met(*, kept: bool) -> asyncio.Task[str]:
+async def _meet(*, kept: bool) -> asyncio.Task[str]:
     """Cancel a task in the turn in which what it waits for has come, and let it end."""
     coming: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
@@ -29,11 +29,11 @@ async def _met(*, kept: bool) -> asyncio.Task[str]:
 
 @pytest.mark.skipif(sys.version_info >= (3, 12), reason="mended there")
 def test_python_loses_it() -> None:
-    assert not asyncio.run(_met(kept=False)).cancelled()
+    assert not asyncio.run(_meet(kept=False)).cancelled()
 
 
 def test_it_is_kept() -> None:
-    assert asyncio.run(_met(kept=True)).cancelled()
+    assert asyncio.run(_meet(kept=True)).cancelled()
 
 
 def test_it_is_kept_though_the_call_fails() -> None:

@@ -22,23 +22,23 @@ price = { input = 1, output = 2, as_of = "2026-11-26" }
 """
 
 
-def loaded(folder: Path, text: str, **env: str) -> config.Settings:
+def load_settings(folder: Path, text: str, **env: str) -> config.Settings:
     """Return the settings of an acud.toml with that text."""
     path = folder / "acud.toml"
     path.write_text(text, encoding="utf-8")
     return config.load(path, env)
 
 
-def refused(folder: Path, text: str, **env: str) -> tuple[str, str]:
+def find_refusal(folder: Path, text: str, **env: str) -> tuple[str, str]:
     """Return what is said of the file, and the next step."""
     with pytest.raises(ConfigError) as caught:
-        loaded(folder, text, **env)
+        load_settings(folder, text, **env)
     return caught.value.message.replace(str(folder), "HOME"), caught.value.hint
 
 
 def test_any_number_stands_beside_the_predefined_ones(tmp_path: Path) -> None:
     more = '[backends.second]\nkind = "anthropic"\nmodel = "c"\n[backends.google]\nkind = "gemini"\nmodel = "g"\n'
-    found = loaded(tmp_path, AZURE + more).backends
+    found = load_settings(tmp_path, AZURE + more).backends
     assert list(found) == [*PREDEFINED, "azure", "second", "google"]
     assert {name: found[name] for name in PREDEFINED} == PREDEFINED
     assert found["second"] == AnthropicSettings(model="c")
@@ -50,17 +50,17 @@ def test_any_number_stands_beside_the_predefined_ones(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", PREDEFINED)
 def test_a_former_table_means_the_same_as_the_present_one(tmp_path: Path, name: str) -> None:
     keys = 'url = "http://x:1"\nmodel = "m"\ntries = 7\n'
-    former = loaded(tmp_path, f"[{name}]\n{keys}")
+    former = load_settings(tmp_path, f"[{name}]\n{keys}")
     path = tmp_path / "acud.toml"
     assert config.former_names(path, {}) == [(f"[{name}]", f"[backends.{name}]")]
-    assert former == loaded(tmp_path, f"[backends.{name}]\n{keys}")
+    assert former == load_settings(tmp_path, f"[backends.{name}]\n{keys}")
     assert config.former_names(path, {}) == []
-    said, hint = refused(tmp_path, f"[{name}]\n[backends.{name}]\n")
+    said, hint = find_refusal(tmp_path, f"[{name}]\n[backends.{name}]\n")
     assert f"[{name}] and [backends.{name}] are both given" in said
     assert hint == f"move the keys of [{name}] to [backends.{name}]"
     variable = f"ACU_{name}_TRIES".upper()
     for table in (name, f"backends.{name}"):
-        assert loaded(tmp_path, f"[{table}]\n{keys}", **{variable: "3"}).backends[name].tries == 3
+        assert load_settings(tmp_path, f"[{table}]\n{keys}", **{variable: "3"}).backends[name].tries == 3
 
 
 @pytest.mark.parametrize(("text", "said", "hint"), [
@@ -111,7 +111,7 @@ def test_a_former_table_means_the_same_as_the_present_one(tmp_path: Path, name: 
     (f"{AZURE}[backends.azure.headers]\n", "HOME/acud.toml:8 is not valid TOML", "mend the line"),
 ])  # fmt: skip
 def test_the_place_the_setting_the_reason_and_the_next_step(tmp_path: Path, text: str, said: str, hint: str) -> None:
-    message, step = refused(tmp_path, text)
+    message, step = find_refusal(tmp_path, text)
     assert message.startswith(said)
     assert hint in step
 
@@ -122,16 +122,16 @@ def test_the_place_the_setting_the_reason_and_the_next_step(tmp_path: Path, text
 ])  # fmt: skip
 def test_what_could_not_be_sent_or_would_be_shown_is_refused_unseen(tmp_path: Path, line: str) -> None:
     url = "" if line.startswith("url") else 'url = "https://x.example"\n'
-    said, step = refused(tmp_path, f'[backends.x]\nkind = "openai"\nmodel = "m"\n{url}{line}\n')
+    said, step = find_refusal(tmp_path, f'[backends.x]\nkind = "openai"\nmodel = "m"\n{url}{line}\n')
     assert "[backends.x]" in said
     assert SECRET not in said + step
-    said, step = refused(tmp_path, "", ACU_VLLM_HEADERS=f'{{"Host": "{SECRET}"}}')
+    said, step = find_refusal(tmp_path, "", ACU_VLLM_HEADERS=f'{{"Host": "{SECRET}"}}')
     assert SECRET not in said + step
 
 
 def test_a_key_is_from_the_environment_by_the_backend_s_name_and_nothing_shows_a_header(tmp_path: Path) -> None:
     env = {"ACU_AZURE_API_KEY": SECRET, "ACU_OTHER_API_KEY": "x"}
-    found = loaded(tmp_path, AZURE, **env)
+    found = load_settings(tmp_path, AZURE, **env)
     held = api_keys.read_all(found.backends, env)["azure"]
     assert (held.value, held.source) == (SECRET, "ACU_AZURE_API_KEY")
     assert held.sent_headers() == {"api-key": SECRET, "x-team": SECRET}
@@ -141,7 +141,7 @@ def test_a_key_is_from_the_environment_by_the_backend_s_name_and_nothing_shows_a
 
 
 def test_a_judge_that_there_is_not_is_refused_with_those_that_there_are(tmp_path: Path) -> None:
-    found = loaded(tmp_path, AZURE)
+    found = load_settings(tmp_path, AZURE)
     for name in ("auto", "ocr", "claude", "azure"):
         found.check_judge(name)
     with pytest.raises(InvalidRequest, match="there is no judge 'azur'") as caught:

@@ -10,7 +10,7 @@ from acud import config
 from acud.base.errors import ConfigError
 
 
-def refused(folder: Path, text: str, **env: str) -> tuple[str, str]:
+def find_refusal(folder: Path, text: str, **env: str) -> tuple[str, str]:
     """Return what is said of the file, and the next step."""
     (folder / "acud.toml").write_text(text, encoding="utf-8")
     with pytest.raises(ConfigError) as caught:
@@ -48,20 +48,20 @@ def refused(folder: Path, text: str, **env: str) -> tuple[str, str]:
     ("[a]\nb = '''", "HOME/acud.toml:2 is not valid TOML: ", "mend the line named"),
 ])  # fmt: skip
 def test_the_place_the_setting_the_reason_and_the_next_step(tmp_path: Path, text: str, message: str, hint: str) -> None:
-    said, step = refused(tmp_path, text)
+    said, step = find_refusal(tmp_path, text)
     assert said.startswith(message)
     assert hint in step
 
 
 def test_a_variable_is_named_instead_of_a_line(tmp_path: Path) -> None:
-    said, step = refused(tmp_path, "[vision]\nbackend = 'ocr'\n", ACU_VISION_BACKEND="orc")
+    said, step = find_refusal(tmp_path, "[vision]\nbackend = 'ocr'\n", ACU_VISION_BACKEND="orc")
     assert said.startswith("ACU_VISION_BACKEND: [vision] backend must be one of auto, ocr, ")
     assert said.endswith(", not 'orc'")
     assert "add a table [backends.orc]" in step
-    said, step = refused(tmp_path, "", AGENT_TEMPERATURE="hot")
+    said, step = find_refusal(tmp_path, "", AGENT_TEMPERATURE="hot")
     assert step == "it sets analysis.temperature"
     assert said == "AGENT_TEMPERATURE='hot': [analysis] temperature must be a number between 0 and 2"
-    said, _ = refused(tmp_path, "[vision]\nbackend = 'ocr'\n", ACU_WAKE_ROUTES="webhook")
+    said, _ = find_refusal(tmp_path, "[vision]\nbackend = 'ocr'\n", ACU_WAKE_ROUTES="webhook")
     assert "ACU_WAKE_ROUTES" in said
 
 

@@ -33,11 +33,11 @@ def test_every_field_that_names_a_display_is_spelled_one_way(spec: Command) -> N
         assert known, f"{spec.name}.{name} names displays and acud/protocol/display_names.py does not know it"
         for spelled in (":0471", "471", "unix:471", ":471.0"):
             given: Any = (spelled,) if name == "displays" else spelled
-            request = use_canonical_names(msgspec.structs.replace(_made(spec), **{name: given}))
+            request = use_canonical_names(msgspec.structs.replace(_make(spec), **{name: given}))
             assert getattr(request, name) == ((":471",) if name == "displays" else ":471")
 
 
-def _made(spec: Command) -> Any:
+def _make(spec: Command) -> Any:
     fields = msgspec.structs.fields(spec.request)
     return spec.request(**{field.name: "x" for field in fields if field.required})
 

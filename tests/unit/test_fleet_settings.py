@@ -11,7 +11,7 @@ from acud import config
 from acud.config.fleet import FleetSettings
 
 
-def _made(**given: object) -> FleetSettings:
+def _make(**given: object) -> FleetSettings:
     return msgspec.convert(given, FleetSettings)
 
 
@@ -33,18 +33,18 @@ def _made(**given: object) -> FleetSettings:
 )
 def test_what_is_refused(given: dict[str, object], words: str) -> None:
     with pytest.raises(msgspec.ValidationError, match=words):
-        _made(**given)
+        _make(**given)
 
 
 def test_a_password_is_never_part_of_the_fault() -> None:
     with pytest.raises(msgspec.ValidationError) as caught:
-        _made(url="nats://me:hunter22@127.0.0.1")  # pragma: allowlist secret
+        _make(url="nats://me:hunter22@127.0.0.1")  # pragma: allowlist secret
     assert "hunter22" not in str(caught.value)
 
 
 def test_credentials_open_the_way_beyond_loopback() -> None:
-    assert _made(url="nats://10.0.0.1", nkey_seed_file="seed").in_the_clear == ("nats://10.0.0.1",)
-    assert _made(url="tls://10.0.0.1", nkey_seed_file="seed").in_the_clear == ()
+    assert _make(url="nats://10.0.0.1", nkey_seed_file="seed").in_the_clear == ("nats://10.0.0.1",)
+    assert _make(url="tls://10.0.0.1", nkey_seed_file="seed").in_the_clear == ()
 
 
 def test_labels_from_the_environment(tmp_path: Path) -> None:

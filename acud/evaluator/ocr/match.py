@@ -65,7 +65,7 @@ class JoinedLines(NamedTuple):
         return [line for first, last, line in self.spans if first < max(end, start + 1) and last > start]
 
     def text_before(self, line: Line) -> str:
-        """Return what stands before `line` in its row, and in those that it goes on from."""
+        """Return the text before `line` in its row, and in the rows above that wrap into it."""
         spans: list[list[tuple[int, int, Line]]] = []
         for span in self.spans:
             above = spans[-1][-1][2].box if spans else span[2].box

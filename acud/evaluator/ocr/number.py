@@ -90,7 +90,7 @@ def _list_places(leaf: ScreenNumber, cell: Line, layout: _Layout, at: Rect) -> l
 
 
 def _with_hint(place: LabelPlace, cell: Line, layout: _Layout, at: Rect) -> LabelPlace:
-    """Return a place that lacks its number with the region of one that may be meant."""
+    """Return `place`, which lacks its number, with the region of a number nearby that may be meant."""
     near = layout.number_near(cell) if place.ends else None
     return place if near is None else replace(place, region=_region(near.shift(at.x, at.y)))
 
@@ -137,7 +137,7 @@ class _Layout:
         leading, right = self._leading(label), self.beside(label)
         left = [leading] if leading is not None and self._is_counted(leading, label) else []
         if right:
-            if leading is not None and self._leads_on(label, right[0]):
+            if leading is not None and self._belongs_to_next_label(label, right[0]):
                 return left
             return [*left, *right]
         return [*left, *self._in_column_of(label)]
@@ -171,7 +171,7 @@ class _Layout:
                 return None
         return _NumberCell(seen, cell.box)
 
-    def _leads_on(self, label: Line, number: _NumberCell) -> bool:
+    def _belongs_to_next_label(self, label: Line, number: _NumberCell) -> bool:
         """Return whether the number right of a label, which has one on its left as well, leads the next label: "12 Open
         3 Closed".
         """

@@ -1,4 +1,4 @@
-"""Cancellation that is not lost on the way."""
+"""Cancelling an asyncio task such that no library swallows its CancelledError."""
 
 from __future__ import annotations
 

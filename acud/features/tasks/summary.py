@@ -154,7 +154,7 @@ def _left_out(counts: dict[str, int]) -> str:
 
 
 def _make_lines(tree: TaskTree, detail: Detail) -> Iterator[_Line]:
-    yield from _place_lines(tree)
+    yield from _describe_display(tree)
     active = current_item(tree.items) if detail is Detail.FOCUSED else None
     for item in tree.items:
         here = active is not None and item.number == active.number
@@ -168,7 +168,7 @@ def _make_lines(tree: TaskTree, detail: Detail) -> Iterator[_Line]:
         yield from _message_lines(tree.messages if detail is Detail.FULL else tree.messages[-_FOCUS_MESSAGES:])
 
 
-def _place_lines(tree: TaskTree) -> Iterator[_Line]:
+def _describe_display(tree: TaskTree) -> Iterator[_Line]:
     if tree.task.display:
         size = tree.task.metadata.get("display_resolution", "")
         yield _Line("facts", 0, 0, f"display {tree.task.display} {one_line(str(size), 20)}")

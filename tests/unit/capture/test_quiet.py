@@ -96,56 +96,56 @@ def test_repaints_of_the_same_pixels_are_quiet(period_s: float, quiet_s: float, 
     assert seen <= 20 * quiet_s + 5
 
 
-def watched() -> QuietWatch:
+def make_watch() -> QuietWatch:
     quiet = QuietWatch()
     quiet.watch([BOX])
     return quiet
 
 
-def grabbed(quiet: QuietWatch, now_ns: int, seen: PaintEffect = PaintEffect.SAME) -> None:
+def grab(quiet: QuietWatch, now_ns: int, seen: PaintEffect = PaintEffect.SAME) -> None:
     quiet.examine(lambda box: seen, quiet.take(), now_ns)
 
 
 def test_paint_beside_the_box_is_nothing() -> None:
-    quiet = watched()
+    quiet = make_watch()
     assert not quiet.note_painted(Rect(48, 16, 5, 5), 0)
-    grabbed(quiet, 10 * PROMPT_NS)
+    grab(quiet, 10 * PROMPT_NS)
     assert quiet.doubts() == []
 
 
 def test_late_paint_is_a_doubt_that_is_told_once() -> None:
-    quiet = watched()
+    quiet = make_watch()
     quiet.note_painted(BOX, 0)
-    grabbed(quiet, PROMPT_NS + 1)
+    grab(quiet, PROMPT_NS + 1)
     assert quiet.doubts() == [BOX]
     assert quiet.doubts() == []
 
 
 def test_two_prompt_grabs_in_a_row_settle_a_doubt_and_one_does_not() -> None:
-    quiet = watched()
+    quiet = make_watch()
     quiet.note_painted(BOX, 0)
-    grabbed(quiet, S // 2)
+    grab(quiet, S // 2)
     assert quiet.note_painted(BOX, S), "more paint that changes nothing is looked into at once"
-    grabbed(quiet, S + 1)
+    grab(quiet, S + 1)
     quiet.note_painted(BOX, S + 2)
-    grabbed(quiet, S + 3)
+    grab(quiet, S + 3)
     assert quiet.doubts() == []
     quiet.note_painted(BOX, 2 * S)
-    grabbed(quiet, 3 * S)
+    grab(quiet, 3 * S)
     quiet.note_painted(BOX, 3 * S)
-    grabbed(quiet, 3 * S + 1)
+    grab(quiet, 3 * S + 1)
     assert quiet.doubts() == [BOX]
 
 
 @pytest.mark.parametrize(("seen", "told"), [(PaintEffect.TILES, []), (PaintEffect.PIXELS, [BOX])])
 def test_a_change_is_told_where_tiles_do_not_tell_it(seen: PaintEffect, told: list[Rect]) -> None:
-    quiet = watched()
-    grabbed(quiet, S, seen)
+    quiet = make_watch()
+    grab(quiet, S, seen)
     assert quiet.doubts() == told
 
 
 def test_much_paint_is_kept_as_one_box_of_its_earliest_moment() -> None:
-    quiet = watched()
+    quiet = make_watch()
     for at in range(MOST_PAINTS + 1):
         quiet.note_painted(BOX, at)
     assert quiet.take() == [(BOX, 0)]

@@ -55,7 +55,7 @@ def reading(calls: int = 7) -> TopSnapshot:
     return TopSnapshot(status, WaitListReply(tuple(map(wait, range(502))), 502))
 
 
-def shown(board: Board, width: int = 120, height: int = 40) -> list[str]:
+def draw(board: Board, width: int = 120, height: int = 40) -> list[str]:
     console = Console(width=width, height=height, markup=False, force_terminal=True, color_system=None)
     with console.capture() as captured:
         console.print(board.draw_screen(width, height))
@@ -82,7 +82,7 @@ def press(board: Board, *keys: str, opened: Callable[[str], list[RichText]] = no
 
 @pytest.mark.parametrize(("width", "height"), [(60, 24), (80, 24), (120, 40), (200, 60), (40, 10)])
 def test_a_wall_of_displays_fits_and_shows_waits(board: Board, width: int, height: int) -> None:
-    lines = shown(board, width, height)
+    lines = draw(board, width, height)
     assert len(lines) <= height
     assert max(map(len, lines)) <= width
     waits = [line for line in lines if "text" in line]
@@ -94,25 +94,25 @@ def test_a_wall_of_displays_fits_and_shows_waits(board: Board, width: int, heigh
 
 
 def test_lists_scroll_to_their_ends_and_back(board: Board) -> None:
-    first = [line for line in shown(board) if "order" in line]
+    first = [line for line in draw(board) if "order" in line]
     assert "order 501" in first[0], "the wait that ends first is on top"
     press(board, "end")
-    last = [line for line in shown(board) if "order" in line]
+    last = [line for line in draw(board) if "order" in line]
     assert '"order 0"' in last[-1]
     press(board, *["pagedown"] * 3)
-    assert [line for line in shown(board) if "order" in line] == last
+    assert [line for line in draw(board) if "order" in line] == last
     press(board, "home")
-    assert [line for line in shown(board) if "order" in line] == first
+    assert [line for line in draw(board) if "order" in line] == first
 
 
 def test_sorting_goes_through_columns_and_turns_round(board: Board) -> None:
     press(board, "right", "right", "right", "right")
-    assert any("by judged ↓" in line for line in shown(board))
-    assert '"order 501"' in next(line for line in shown(board) if "order" in line)
+    assert any("by judged ↓" in line for line in draw(board))
+    assert '"order 501"' in next(line for line in draw(board) if "order" in line)
     press(board, "r")
-    assert '"order 0"' in next(line for line in shown(board) if "order" in line)
+    assert '"order 0"' in next(line for line in draw(board) if "order" in line)
     press(board, "left", "left", "left", "left")
-    assert any("by left ↑" in line for line in shown(board))
+    assert any("by left ↑" in line for line in draw(board))
 
 
 def test_waits_on_windows_with_any_digits_are_sorted_by_place(board: Board) -> None:
@@ -121,24 +121,24 @@ def test_waits_on_windows_with_any_digits_are_sorted_by_place(board: Board) -> N
     view = reading()
     board.take(replace(view, waits=replace(view.waits, waits=(odd, *view.waits.waits[1:]))))
     press(board, "right", "right", "right")
-    assert any("by where ↑" in line for line in shown(board))
+    assert any("by where ↑" in line for line in draw(board))
 
 
 def test_the_list_with_the_focus_has_the_greatest_part(board: Board) -> None:
-    assert sum("order" in line for line in shown(board)) > sum(line.startswith(":1") for line in shown(board))
+    assert sum("order" in line for line in draw(board)) > sum(line.startswith(":1") for line in draw(board))
     press(board, "tab")
-    assert sum("order" in line for line in shown(board)) < sum(line.startswith(":1") for line in shown(board))
+    assert sum("order" in line for line in draw(board)) < sum(line.startswith(":1") for line in draw(board))
     press(board, "3")
-    assert sum(line.startswith("capture") for line in shown(board)) > 10
+    assert sum(line.startswith("capture") for line in draw(board)) > 10
 
 
 def test_a_filter_leaves_what_matches_in_every_list(board: Board) -> None:
     press(board, "/", *":117", "enter")
-    lines = shown(board)
+    lines = draw(board)
     assert sum("order" in line for line in lines) == 8
     assert sum(line.startswith(":1") for line in lines) == 1
     press(board, "escape")
-    assert any("of 502" in line for line in shown(board))
+    assert any("of 502" in line for line in draw(board))
 
 
 def test_the_selection_stays_with_its_wait_as_readings_come(board: Board) -> None:
@@ -149,7 +149,7 @@ def test_the_selection_stays_with_its_wait_as_readings_come(board: Board) -> Non
         return [RichText("the whole wait")]
 
     press(board, "down", "down", "enter", opened=show)
-    assert shown(board)[0].startswith("the whole wait")
+    assert draw(board)[0].startswith("the whole wait")
     press(board, "x")
     board.take(reading())
     press(board, "enter", "x", opened=show)
@@ -164,8 +164,8 @@ def test_q_ends_it_but_not_in_a_filter(board: Board) -> None:
 
 def test_a_daemon_that_is_away_is_told_beside_the_last_reading(board: Board) -> None:
     board.fault = "the acud daemon is not running"
-    assert any("not running" in line for line in shown(board))
-    assert any("order" in line for line in shown(board))
+    assert any("not running" in line for line in draw(board))
+    assert any("order" in line for line in draw(board))
 
 
 def test_sparklines_rise_to_the_highest() -> None:

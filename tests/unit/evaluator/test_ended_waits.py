@@ -66,7 +66,7 @@ class _Child:
         """Say nothing."""
 
 
-async def _served(folder: Path, *said: tuple[int, Incoming]) -> EvaluatorContext:
+async def _serve(folder: Path, *said: tuple[int, Incoming]) -> EvaluatorContext:
     """Return the context of an evaluator that was told all this, about waits with a lossy gate."""
     options = EvaluatorOptions(VisionSettings(), OcrSettings(), False, str(folder), str(folder), 8, 320)
     judges = JudgeRegistry({"scripted": ScriptedJudge(SCRIPT)}, ("scripted",))
@@ -84,19 +84,19 @@ def _job(job_id: str, wait_id: str) -> Job:
     return Job(job_id, View(":1"), "/ring", 1, 0, (ask,))
 
 
-def _kept(context: EvaluatorContext, wait_id: str) -> tuple[bool, bool]:
+def _keep(context: EvaluatorContext, wait_id: str) -> tuple[bool, bool]:
     return wait_id in context.gates._judged, context.last_negative_views.take(wait_id) is not None
 
 
 @pytest.mark.asyncio
 async def test_a_view_that_was_judged_is_kept_until_its_wait_is_over(tmp_path: Path) -> None:
     said = ((0, _job("j1", "w1")), (1, _job("j2", "w2")), (2, WaitsOver(("w1",))), (2, Stop()))
-    context = await _served(tmp_path, *said)
-    assert (_kept(context, "w1"), _kept(context, "w2")) == ((False, False), (True, True))
+    context = await _serve(tmp_path, *said)
+    assert (_keep(context, "w1"), _keep(context, "w2")) == ((False, False), (True, True))
 
 
 @pytest.mark.asyncio
 async def test_a_job_that_was_under_way_when_its_wait_ended_leaves_nothing(tmp_path: Path) -> None:
     said = ((0, _job("j1", "w1")), (0, _job("j2", "w2")), (0, WaitsOver(("w1",))), (2, Stop()))
-    context = await _served(tmp_path, *said)
-    assert (_kept(context, "w1"), _kept(context, "w2")) == ((False, False), (True, True))
+    context = await _serve(tmp_path, *said)
+    assert (_keep(context, "w1"), _keep(context, "w2")) == ((False, False), (True, True))

@@ -154,7 +154,7 @@ def test_blank_places_are_never_alike(paper: int) -> None:
     assert look(put(blank, faint, 33, 44), png.encode(faint)).answer is Answer.YES
 
 
-def masked(alpha: Pixels, colours: Pixels | None = None) -> bytes:
+def draw_masked(alpha: Pixels, colours: Pixels | None = None) -> bytes:
     rgba = np.ascontiguousarray((icon() if colours is None else colours)[:, :, [2, 1, 0, 3]])
     rgba[:, :, 3] = alpha
     written = io.BytesIO()
@@ -167,17 +167,17 @@ def test_what_is_transparent_may_be_anything() -> None:
     alpha[2:18, 3:46] = 255
     shown = icon()
     shown[alpha == 0] = np.random.default_rng(5).integers(0, 255, (int((alpha == 0).sum()), 4))
-    found = look(put(screen(), shown, 100, 50), masked(alpha))
+    found = look(put(screen(), shown, 100, 50), draw_masked(alpha))
     assert (found.answer, "at 100,50 (48x20)" in found.detail) == (Answer.YES, True)
     assert look(put(screen(), shown, 100, 50), ICON).answer is Answer.NO
     wrong = put(shown, icon(GREEN)[7:13, 5:11], 5, 7)
-    assert look(put(screen(), wrong, 100, 50), masked(alpha)).answer is Answer.NO
-    assert look(np.zeros((200, 320, 4), np.uint8), masked(alpha), similarity=0.5).answer is Answer.NO
+    assert look(put(screen(), wrong, 100, 50), draw_masked(alpha)).answer is Answer.NO
+    assert look(np.zeros((200, 320, 4), np.uint8), draw_masked(alpha), similarity=0.5).answer is Answer.NO
 
 
 @pytest.mark.parametrize("picture", [
-    png.encode(np.full((20, 20, 4), 128, np.uint8)), masked(np.zeros((20, 48), np.uint8)),
-    masked(np.eye(20, 48, dtype=np.uint8) * 255),
+    png.encode(np.full((20, 20, 4), 128, np.uint8)), draw_masked(np.zeros((20, 48), np.uint8)),
+    draw_masked(np.eye(20, 48, dtype=np.uint8) * 255),
 ])  # fmt: skip
 def test_a_picture_that_could_be_anywhere_is_unknown(picture: bytes) -> None:
     for leaf in ({}, {"gone": True}):
@@ -215,14 +215,14 @@ def test_searching_what_changed_gives_what_searching_everything_gives(seed: int,
     rng = np.random.default_rng(seed)
     alpha = np.full((20, 48), 255, np.uint8)
     alpha[:4, :4] = 0 if mask else 255
-    picture = masked(alpha)
+    picture = draw_masked(alpha)
     search, pixels = ImageSearch(), screen(256, 168, seed % 1000)
     for _ in range(6):
-        pixels = _changed(pixels, rng)
+        pixels = _change(pixels, rng)
         assert look(pixels, picture, search, similarity=similarity) == look(pixels, picture, similarity=similarity)
 
 
-def _changed(pixels: Pixels, rng: np.random.Generator) -> Pixels:
+def _change(pixels: Pixels, rng: np.random.Generator) -> Pixels:
     """Return the page with a picture more, one moved by a pixel, one cut into, or some marks more."""
     x, y = int(rng.integers(0, 256 - 60)), int(rng.integers(0, 168 - 24))
     match int(rng.integers(0, 5)):

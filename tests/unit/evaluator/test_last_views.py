@@ -18,7 +18,7 @@ def noise(width: int = 320, height: int = 240, seed: int = 3) -> Frame:
     return np.random.default_rng(seed).integers(0, 256, (height, width, 4), dtype=np.uint8)
 
 
-def changed(frame: Frame, box: Rect, value: int = 255) -> Frame:
+def change(frame: Frame, box: Rect, value: int = 255) -> Frame:
     after = frame.copy()
     after[box.y : box.bottom, box.x : box.right, :3] = value
     return after
@@ -35,7 +35,7 @@ def test_equal_frames_differ_in_no_tier() -> None:
 @pytest.mark.parametrize("box", [Rect(0, 0, 320, 240), Rect(31, 17, 2, 14), Rect(300, 230, 20, 10), Rect(0, 0, 1, 1)])
 def test_each_tier_is_what_its_gate_says(box: Rect) -> None:
     before = noise()
-    after = changed(before, box)
+    after = change(before, box)
     found = tiers(before, after)
     assert found.tiles == len(range(box.x // 16, -(-box.right // 16))) * len(range(box.y // 16, -(-box.bottom // 16)))
     assert found.dhash_distance == compare(GateKind.DHASH, before, after).score
@@ -47,7 +47,7 @@ def test_each_tier_is_what_its_gate_says(box: Rect) -> None:
 def test_ssim_of_where_it_changed_is_ssim_of_all(size: tuple[int, int]) -> None:
     before = noise(*size)
     for box in (Rect(0, 0, 3, 3), Rect(size[0] - 2, size[1] - 3, 2, 3), Rect(5, 5, 4, 2), Rect(0, 0, *size)):
-        after = changed(before, box)
+        after = change(before, box)
         assert ssim(before, after, box) == pytest.approx(ssim(before, after), abs=1e-12)
 
 

@@ -82,7 +82,7 @@ class OneByOne(ScriptedJudge):
             return await super().evaluate(question, picture)
 
 
-def made(folder: Path, screens: Screens, text: TextReading, judge: OneByOne) -> EvaluatorContext:
+def make(folder: Path, screens: Screens, text: TextReading, judge: OneByOne) -> EvaluatorContext:
     """Return what the jobs of an evaluator share."""
     options = EvaluatorOptions(VisionSettings(), OcrSettings(), True, str(folder), str(folder), 8, 320)
     judges = JudgeRegistry({"scripted": judge}, ("scripted",), text)
@@ -99,7 +99,7 @@ async def read_in_turn(folder: Path, sources: Sequence[str]) -> dict[str, JobRes
     """
     engine, screens = HeldEngine(), Screens()
     text = TextReading(OcrSettings(), lambda: engine)
-    context = made(folder, screens, text, OneByOne())
+    context = make(folder, screens, text, OneByOne())
     found: dict[str, JobResult] = {}
 
     async def run(number: int, source: str) -> None:
@@ -138,7 +138,7 @@ async def test_what_stood_there_and_went_is_read_while_there_are_places(tmp_path
 @pytest.mark.asyncio
 async def test_what_waits_for_a_busy_model_is_judged_on_the_frame_of_its_turn(tmp_path: Path) -> None:
     judge, screens, text = OneByOne(), Screens(), TextReading(OcrSettings(), InkEngine)
-    context = made(tmp_path, screens, text, judge)
+    context = make(tmp_path, screens, text, judge)
 
     def begin(name: str) -> asyncio.Task[JobResult]:
         ask = Ask(name, Criteria(f"{name} holds"), (LeafAsk(0),), judge="scripted")

@@ -43,7 +43,7 @@ YES, NO, OTHER = Criteria("this holds"), Criteria("that fails"), Criteria("anoth
 SCRIPT = '{"rules": [{"criteria": "holds"}], "cost_usd": 0.5}'
 
 
-async def answered(
+async def collect_answers(
     until: Until, tmp_path: Path, script: str = SCRIPT, judge: str = "scripted", **more: object
 ) -> Answered:
     """Return what one evaluator makes of `until` over a black view."""
@@ -79,14 +79,14 @@ async def answered(
 async def test_only_leaves_that_can_matter_are_asked(
     tmp_path: Path, until: Until, known: dict, asked: list[int], whole: Answer
 ) -> None:
-    found = await answered(until, tmp_path, known=known)
+    found = await collect_answers(until, tmp_path, known=known)
     assert [answer.index for answer in found.answers] == asked
     assert found.whole.answer is whole
 
 
 @pytest.mark.asyncio
 async def test_the_judges_figures_come_through(tmp_path: Path) -> None:
-    answer = (await answered(YES, tmp_path)).answers[0]
+    answer = (await collect_answers(YES, tmp_path)).answers[0]
     assert (answer.judge, answer.source, answer.cost_usd) == ("scripted", "judge", 0.5)
     assert answer.latency_ms > 0
 
@@ -97,7 +97,7 @@ async def test_the_judges_figures_come_through(tmp_path: Path) -> None:
     [("ollama", "x", "engine"), ("ocr", "the lamp is green", "needs_vision"), ("auto", "x", "")],
 )
 async def test_criteria_go_to_the_judge_asked_for(tmp_path: Path, judge: str, criteria: str, code: str) -> None:
-    found = await answered(Criteria(criteria), tmp_path, judge=judge)
+    found = await collect_answers(Criteria(criteria), tmp_path, judge=judge)
     assert found.whole.code == code
     assert found.answers[0].judge == ("scripted" if judge == "auto" else judge)
 
@@ -121,7 +121,7 @@ async def test_a_local_leaf_sent_by_mistake_is_unknown(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("judge", "answer"), [("scripted", "yes"), ("ocr", "unknown")])
 async def test_a_sentence_whose_number_cannot_be_read_is_for_a_model(tmp_path: Path, judge: str, answer: str) -> None:
     leaf = replace(number_condition("ORLX > $480"), sentence="ORLX holds above $480")
-    found = await answered(leaf, tmp_path, judge=judge)
+    found = await collect_answers(leaf, tmp_path, judge=judge)
     assert (found.whole.answer, found.answers[0].judge) == (answer, judge)
 
 
@@ -131,7 +131,7 @@ async def test_a_number_that_is_not_there_is_no_fault_of_the_engine(
 ) -> None:
     doubted: list[str] = []
     monkeypatch.setattr(JudgeRegistry, "doubt", lambda self, name, **_: doubted.append(name))
-    found = await answered(number_condition("Errors = 0"), tmp_path, judge="ocr")
+    found = await collect_answers(number_condition("Errors = 0"), tmp_path, judge="ocr")
     assert (found.whole.code, doubted) == ("unreadable", [])
 
 
@@ -140,6 +140,6 @@ async def test_a_kept_wait_on_a_picture_without_the_extra_names_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(extras, "is_installed", lambda extra: False)
-    found = await answered(ScreenImage(b"png"), tmp_path)
+    found = await collect_answers(ScreenImage(b"png"), tmp_path)
     assert (found.whole.answer, found.whole.code) == (Answer.UNKNOWN, "engine")
     assert extras.install_command("actions") in found.whole.detail

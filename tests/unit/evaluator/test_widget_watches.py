@@ -84,7 +84,7 @@ class Rig:
         return len(self.mirrors.asks)
 
 
-def played(play: Callable[[Rig], Awaitable[None]]) -> None:
+def replay(play: Callable[[Rig], Awaitable[None]]) -> None:
     async def run() -> None:
         async with asyncio.timeout(30), asyncio.TaskGroup() as group:
             rig = Rig(group)
@@ -104,7 +104,7 @@ def test_many_waits_share_a_reading_and_while_nothing_changes_there_is_none() ->
         assert await rig.rests() == 1
         assert len(rig.mirrors.held) == 1
 
-    played(play)
+    replay(play)
 
 
 def test_what_programs_say_is_answered_to_those_whom_it_concerns() -> None:
@@ -124,7 +124,7 @@ def test_what_programs_say_is_answered_to_those_whom_it_concerns() -> None:
         rig.mirrors.held[0]()
         assert (await rig.rests(), len(rig.answers)) == (3, 4)
 
-    played(play)
+    replay(play)
 
 
 def test_a_look_is_answered_by_a_reading_begun_after_it() -> None:
@@ -137,7 +137,7 @@ def test_a_look_is_answered_by_a_reading_begun_after_it() -> None:
         assert rig.answers[2].wait_id == "wait-1"
         assert rig.answers[2].read_mono_ns > rig.answers[1].read_mono_ns
 
-    played(play)
+    replay(play)
 
 
 def test_where_pixels_changed_is_told_to_the_mirror_once() -> None:
@@ -153,7 +153,7 @@ def test_where_pixels_changed_is_told_to_the_mirror_once() -> None:
         await rig.rests()
         assert rig.mirrors.asks[2].changed == ()
 
-    played(play)
+    replay(play)
 
 
 def test_a_bus_that_cannot_be_reached_is_unknown_and_tried_again_by_itself() -> None:
@@ -168,7 +168,7 @@ def test_a_bus_that_cannot_be_reached_is_unknown_and_tried_again_by_itself() -> 
         assert rig.answers[1].verdicts[0].answer == "no"
         assert rig.mirrors.asks[-1].changed is None
 
-    played(play)
+    replay(play)
 
 
 def test_a_kept_wait_without_the_extra_is_answered_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,7 +184,7 @@ def test_a_kept_wait_without_the_extra_is_answered_with_what_to_install(monkeypa
         assert await rig.answered(2) == ["unknown"] * 2
         assert all(extras.install_command("actions") in one.verdicts[0].detail for one in rig.answers)
 
-    played(play)
+    replay(play)
 
 
 def test_what_a_mirror_wants_to_be_asked_again_is_asked_without_an_event() -> None:
@@ -195,7 +195,7 @@ def test_what_a_mirror_wants_to_be_asked_again_is_asked_without_an_event() -> No
         rig.mirrors.tree = tree(ON)
         assert (await rig.answered(2))[-1] == "yes"
 
-    played(play)
+    replay(play)
 
 
 def test_a_display_that_no_wait_asks_about_is_not_watched() -> None:
@@ -208,4 +208,4 @@ def test_a_display_that_no_wait_asks_about_is_not_watched() -> None:
         rig.watches.forget("wait-2")
         assert not rig.mirrors.held
 
-    played(play)
+    replay(play)

@@ -43,7 +43,7 @@ print(*sorted({part[0] for part in parts if part[1:] not in ([], ["settings"])})
 """
 
 
-def loaded(*on: str) -> list[str]:
+def load(*on: str) -> list[str]:
     """Return the features of which an evaluator process has a module, when those are on."""
     env = {"PYTHONPATH": ".:clients"}
     command = [sys.executable, "-c", LOADED, *on]
@@ -51,12 +51,12 @@ def loaded(*on: str) -> list[str]:
 
 
 def test_a_process_loads_no_feature_that_is_off() -> None:
-    assert loaded() == []
-    assert loaded("redaction") == ["redaction"]
+    assert load() == []
+    assert load("redaction") == ["redaction"]
 
 
 def test_a_process_loads_the_features_that_are_on() -> None:
-    assert loaded(*FeatureSettings.__struct_fields__) == list(HERE)
+    assert load(*FeatureSettings.__struct_fields__) == list(HERE)
 
 
 @pytest.mark.asyncio

@@ -37,7 +37,7 @@ TOOL = next(tool for tool in TOOLS if tool.name == "desktop_action")
 AT = {"coordinate": [3, 4]}
 
 
-def given(action: str, **more: Any) -> ActArguments:
+def make_arguments(action: str, **more: Any) -> ActArguments:
     arguments = parse_arguments(TOOL, {"action": action, **more})
     assert isinstance(arguments, ActArguments)
     return arguments
@@ -67,7 +67,7 @@ def given(action: str, **more: Any) -> ActArguments:
     ("launch", {"text": "xterm -title 'My work'"}, Launch(("xterm", "-title", "My work"))),
 ])  # fmt: skip
 def test_an_action(action: str, more: dict[str, Any], wanted: Action) -> None:
-    assert parse_action(given(action, **more)) == wanted
+    assert parse_action(make_arguments(action, **more)) == wanted
 
 
 @pytest.mark.parametrize(("action", "more", "words"), [
@@ -81,14 +81,14 @@ def test_an_action(action: str, more: dict[str, Any], wanted: Action) -> None:
 ])  # fmt: skip
 def test_what_is_missing_or_malformed_is_named(action: str, more: dict[str, Any], words: str) -> None:
     with pytest.raises(InvalidRequest, match=words):
-        parse_action(given(action, **more))
+        parse_action(make_arguments(action, **more))
 
 
 def test_an_unknown_action() -> None:
     with pytest.raises(InvalidRequest, match=r"desktop_action: action must be one of .*, not 'dance'"):
-        given("dance")
+        make_arguments("dance")
     with pytest.raises(InvalidRequest, match="coordinate"):
-        given("left_click", coordinate=[1])
+        make_arguments("left_click", coordinate=[1])
 
 
 def test_every_name_does_something() -> None:

@@ -76,7 +76,7 @@ class Line:
 
 
 @contextmanager
-def connected(options: Options = NOWHERE) -> Iterator[Line]:
+def connect(options: Options = NOWHERE) -> Iterator[Line]:
     """A host's connection to a server as `acud mcp` runs it, without its process."""
     (their_end, our_writing), (our_reading, their_writing) = os.pipe(), os.pipe()
     handshake = Handshake(options.selection, os.fdopen(their_end, "rb"), os.fdopen(their_writing, "wb"))
@@ -95,7 +95,7 @@ def connected(options: Options = NOWHERE) -> Iterator[Line]:
         handshake.writing.close()
 
 
-async def served(options: Options, *said: Message) -> list[Message]:
+async def serve_all(options: Options, *said: Message) -> list[Message]:
     """What the SDK's server answers to each request."""
     server = build(options)
     writing, reading = create_context_streams[SessionMessage | Exception](0)
@@ -119,7 +119,7 @@ async def test_it_answers_as_the_server_does(version: str) -> None:
     said = (greeting(version), INITIALIZED, LIST)
     handshake, goes_on, answers = shaken(*said, selection=options.selection)
     assert goes_on
-    assert answers == await served(options, *said)
+    assert answers == await serve_all(options, *said)
     assert handshake.left is None
 
 
@@ -130,7 +130,7 @@ async def test_it_answers_a_host_without_a_beginning_as_the_server_does() -> Non
     said = (modern(1, "server/discover"), listen, stop, modern(3, "tools/list"))
     handshake, goes_on, answers = shaken(*said, selection=NOWHERE.selection)
     assert goes_on
-    assert answers == await served(NOWHERE, *said)
+    assert answers == await serve_all(NOWHERE, *said)
     assert answers[0]["result"]["capabilities"]["extensions"] == {TASKS: {}}
     assert answers[1]["method"] == "notifications/subscriptions/acknowledged"
     assert handshake.left is None
@@ -159,10 +159,10 @@ async def test_all_that_follows_is_answered_as_the_server_does(make: Any, begin:
         make(11, "tasks/get", taskId="x"),
         make("a", "tools/list"),
     )
-    expected = await served(NOWHERE, *begin, *said)
+    expected = await serve_all(NOWHERE, *begin, *said)
 
     def talk() -> list[Message]:
-        with connected() as line:
+        with connect() as line:
             asked = [line.ask(message) for message in (*begin[:1], *said)]
             return asked[-len(said) :]
 
@@ -184,7 +184,7 @@ async def test_all_that_follows_is_answered_as_the_server_does(make: Any, begin:
 ])  # fmt: skip
 def test_what_is_no_message_is_answered_and_the_connection_goes_on(line: bytes, code: int) -> None:
     known = 7 if b'"id":7' in line else None
-    with connected() as host:
+    with connect() as host:
         for _ in range(2):  # before and after the tools are loaded
             answer = host.ask(line)
             assert (answer["error"]["code"], answer["id"]) == (code, known), answer
@@ -232,6 +232,6 @@ def test_an_unknown_tool_is_told_at_once() -> None:
 
 
 def test_a_lone_surrogate_is_answered() -> None:
-    with connected() as host:
+    with connect() as host:
         answer = host.ask(b'{"jsonrpc":"2.0","id":"\\ud800","method":"ping"}\n')
         assert answer == {"jsonrpc": "2.0", "id": "\ud800", "result": {}}

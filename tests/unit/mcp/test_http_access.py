@@ -27,10 +27,10 @@ def status(**headers: str) -> int:
     """Return what the guard answers to these headers; 0: it lets them through."""
     given = {"host": "127.0.0.1:1", "authorization": f"Bearer {TOKEN}", **headers}
     raw = [(name.encode(), value.encode()) for name, value in given.items() if value]
-    return refused(raw)
+    return find_status(raw)
 
 
-def refused(headers: list[tuple[bytes, bytes]]) -> int:
+def find_status(headers: list[tuple[bytes, bytes]]) -> int:
     scope = {"type": "http", "headers": headers}
     guard = RequestFilter(_never, SURFACE, ListenerSettings(), TOKEN)
     refusal = guard.answer(scope, values(scope, b"origin"))
@@ -62,7 +62,7 @@ def test_a_wrong_token_is_unauthorized(given: str) -> None:
 
 def test_a_doubled_header_is_refused() -> None:
     twice = [(b"host", b"localhost"), (b"host", b"evil.example"), (b"authorization", b"x")]
-    assert refused(twice) == 421
+    assert find_status(twice) == 421
 
 
 def test_the_token_is_made_once_and_private(tmp_path: Path) -> None:

@@ -111,15 +111,15 @@ def test_annotations_say_what_differs_from_the_defaults() -> None:
 TYPES = {"string", "number", "integer", "boolean", "array", "object"}
 
 
-def walked(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def walk(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
     yield node
     for inner in (*node.get("properties", {}).values(), *([node["items"]] if "items" in node else ())):
-        yield from walked(inner)
+        yield from walk(inner)
 
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 def test_gemini_takes_the_schema(tool: Tool) -> None:
-    for node in walked(input_schema(tool)):
+    for node in walk(input_schema(tool)):
         assert node.get("type") in TYPES, node
         assert set(node) <= {"type", "properties", "required", "items", "enum", "default", "description"}, node
         assert ("items" in node) == (node["type"] == "array"), node
@@ -129,7 +129,7 @@ def test_gemini_takes_the_schema(tool: Tool) -> None:
 # ---- help ----
 
 
-async def told(topic: str) -> str:
+async def describe(topic: str) -> str:
     tool = BY_TOOL["help"]
     assert tool.run is not None
     answer: TextResult = await tool.run(None, parse_arguments(tool, {"topic": topic}))  # type: ignore[arg-type]
@@ -171,16 +171,16 @@ def test_people_and_agents_are_told_the_same(row: Argument, monkeypatch: pytest.
 
 @pytest.mark.asyncio
 async def test_help_tells_what_the_list_leaves_out() -> None:
-    known = await told("")
+    known = await describe("")
     for topic in TOPICS:
         assert topic in known
-        assert len(await told(topic)) > 200
-    conditions = await told("conditions")
+        assert len(await describe(topic)) > 200
+    conditions = await describe("conditions")
     assert all(json.dumps(row.example) in conditions for row in CONDITIONS)
-    actions = await told("actions")
+    actions = await describe("actions")
     assert all(f"- {name}: " in actions for name in typing.get_args(Name))
     with pytest.raises(InvalidRequest, match="no topic 'nothing'"):
-        await told("nothing")
+        await describe("nothing")
 
 
 @pytest.mark.asyncio
@@ -189,7 +189,7 @@ async def test_each_hidden_argument_has_words(tool: Tool) -> None:
     assert all(describe_argument(tool, name) for name in tool.hidden)
     text = tool_help(tool)
     assert all(f"- {name}" in text for name in argument_schemas(tool))
-    assert tool.name == "help" or await told(tool.name) == text
+    assert tool.name == "help" or await describe(tool.name) == text
 
 
 def test_a_tool_is_declared_with_its_request() -> None:

@@ -18,7 +18,7 @@ class Stream:
     """Tells two events, with an outage between them; iterated on, it goes on where it stood."""
 
     def __init__(self) -> None:
-        self.items: list[Event | AcudError] = [_ended(8, "wait-a"), DaemonDown("away"), _ended(9, "wait-b")]
+        self.items: list[Event | AcudError] = [make_end(8, "wait-a"), DaemonDown("away"), make_end(9, "wait-b")]
 
     async def __aenter__(self) -> Self:
         return self
@@ -55,11 +55,11 @@ class Client:
         return Stream()
 
 
-def _ended(number: int, wait_id: str) -> Event:
+def make_end(number: int, wait_id: str) -> Event:
     return Event(number, 0, "wait.resolved", 0.0, wait_id, {})
 
 
-async def _told(reader: Updates) -> list[str]:
+async def _describe(reader: Updates) -> list[str]:
     """Subscribe, and return what was told once two were."""
     told: list[str] = []
     both = asyncio.Event()
@@ -88,7 +88,7 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_it_begins_at_the_subscription_and_goes_on_over_an_outage() -> None:
     client = Client(7)
-    assert asyncio.run(_told(_reader(client))) == ["acud://wait/wait-a", "acud://wait/wait-b"]
+    assert asyncio.run(_describe(_reader(client))) == ["acud://wait/wait-a", "acud://wait/wait-b"]
     assert client.opened == [7]
 
 
@@ -97,10 +97,10 @@ def test_a_number_of_before_is_not_gone_back_to() -> None:
     reader = _reader(client)
 
     async def twice() -> None:
-        await _told(reader)
+        await _describe(reader)
         await reader.begin()  # whose subscription was refused
         client.newest = DaemonDown("away")
-        await _told(reader)
+        await _describe(reader)
 
     asyncio.run(twice())
     assert client.opened == [7, None]

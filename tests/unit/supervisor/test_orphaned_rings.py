@@ -33,7 +33,7 @@ def ring(folder: Path, name: str, *frames: int, server: str = "run.x") -> Path:
     return path
 
 
-def left(folder: Path) -> set[str]:
+def list_left(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
 
@@ -42,7 +42,7 @@ def test_the_newest_ring_with_a_frame_of_each_source_is_kept(tmp_path: Path) -> 
         ring(tmp_path, name, *frames)
     (tmp_path / "stranger").write_bytes(b"x")
     orphaned_rings = OrphanedRings(tmp_path)
-    assert left(tmp_path) == {"1.10", "1.w7.2"}
+    assert list_left(tmp_path) == {"1.10", "1.w7.2"}
     past = orphaned_rings.find(":1")
     assert past is not None
     assert (past.epoch, past.frame, past.server, orphaned_rings.find_epoch(":1")) == (10, 5, "run.x", 11)
@@ -55,9 +55,9 @@ def test_a_ring_goes_when_it_was_compared_and_nobody_reads_it(tmp_path: Path) ->
     orphaned_rings = OrphanedRings(tmp_path)
     orphaned_rings.hold(":1")
     orphaned_rings.mark_compared(":1")
-    assert left(tmp_path) == {"1.1"}
+    assert list_left(tmp_path) == {"1.1"}
     orphaned_rings.release(":1")
-    assert (left(tmp_path), orphaned_rings.is_empty) == (set(), True)
+    assert (list_left(tmp_path), orphaned_rings.is_empty) == (set(), True)
 
 
 def test_what_is_read_for_ever_goes_all_the_same(tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def test_what_is_read_for_ever_goes_all_the_same(tmp_path: Path) -> None:
     orphaned_rings.hold(":1")
     orphaned_rings.clear()
     orphaned_rings.release(":1")
-    assert not left(tmp_path)
+    assert not list_left(tmp_path)
 
 
 def test_a_frame_looks_as_before_where_it_says_so_itself(tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def test_a_source_goes_on_where_it_was(tmp_path: Path) -> None:
     assert host.attach.previous == str(before)
     host.sources.notice(Notice(":1", source.epoch, 8, 1))
     assert source.live
-    assert left(tmp_path) == {"1.6"}
+    assert list_left(tmp_path) == {"1.6"}
 
 
 def test_numbers_of_a_source_that_goes_and_comes_do_not_go_back_while_its_ring_is_read(tmp_path: Path) -> None:
@@ -128,7 +128,7 @@ def test_numbers_of_a_source_that_goes_and_comes_do_not_go_back_while_its_ring_i
     for frame in (8, 9):
         host.sources.notice(Notice(":1", source.epoch, frame, 1))
     host.sources.forget(source)
-    assert left(tmp_path) == {"1.4"}
+    assert list_left(tmp_path) == {"1.4"}
     back = host.hello()
     assert (back.server, back.frame, host.attach.first_frame, host.attach.previous) == ("run.x", 9, 10, "")
 
@@ -149,14 +149,18 @@ def test_a_ring_whose_frames_leave_no_numbers_is_not_taken_up(tmp_path: Path, fr
     ring(tmp_path, "1.1", frame)
     ring(tmp_path, "2.1", 3).rename(tmp_path / f"2.{'9' * 200}")
     orphaned_rings = OrphanedRings(tmp_path)
-    assert (left(tmp_path), orphaned_rings.find(":1"), orphaned_rings.find_epoch(":2")) == ({f"2.{'9' * 200}"}, None, 0)
+    assert (list_left(tmp_path), orphaned_rings.find(":1"), orphaned_rings.find_epoch(":2")) == (
+        {f"2.{'9' * 200}"},
+        None,
+        0,
+    )
 
 
 def test_a_ring_whose_tiles_changed_after_its_frames_is_not_taken_up(tmp_path: Path) -> None:
     path = ring(tmp_path, "1.1", 3)
     with Ring.open(path, writable=True) as made:
         made.words[LAYOUT.slot_word(0) + S_TILES + 2] = 2**64 - 1
-    assert (OrphanedRings(tmp_path).find(":1"), left(tmp_path)) == (None, set())
+    assert (OrphanedRings(tmp_path).find(":1"), list_left(tmp_path)) == (None, set())
 
 
 def test_of_very_many_frames_a_tile_may_seem_to_have_changed_later_never_earlier() -> None:

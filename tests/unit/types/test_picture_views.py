@@ -76,27 +76,27 @@ def test_a_view_of_another_time() -> None:
 # ---- points of actions -----------------------------------------------------------------------------------------------
 
 
-def shifted(point: Point) -> Point:
+def shift(point: Point) -> Point:
     return Point(point.x + 100, point.y + 50)
 
 
 def test_points_are_placed() -> None:
-    assert to_display_pixels(Move(Point(1, 2)), shifted, 640, 480) == Move(Point(101, 52))
-    assert to_display_pixels(Click(Point(1, 2), count=2), shifted, 640, 480) == Click(Point(101, 52), count=2)
-    assert to_display_pixels(Click(), shifted, 640, 480) == Click()
-    assert to_display_pixels(Drag(Point(3, 4), Point(1, 2)), shifted, 640, 480) == Drag(Point(103, 54), Point(101, 52))
-    assert to_display_pixels(Drag(Point(3, 4)), shifted, 640, 480) == Drag(Point(103, 54))
-    assert to_display_pixels(TypeText("x"), shifted, 640, 480) == TypeText("x")
+    assert to_display_pixels(Move(Point(1, 2)), shift, 640, 480) == Move(Point(101, 52))
+    assert to_display_pixels(Click(Point(1, 2), count=2), shift, 640, 480) == Click(Point(101, 52), count=2)
+    assert to_display_pixels(Click(), shift, 640, 480) == Click()
+    assert to_display_pixels(Drag(Point(3, 4), Point(1, 2)), shift, 640, 480) == Drag(Point(103, 54), Point(101, 52))
+    assert to_display_pixels(Drag(Point(3, 4)), shift, 640, 480) == Drag(Point(103, 54))
+    assert to_display_pixels(TypeText("x"), shift, 640, 480) == TypeText("x")
     moved = WindowDo("Work", WindowVerb.MOVE, Point(-400, 0))
-    assert to_display_pixels(moved, shifted, 640, 480) == WindowDo("Work", WindowVerb.MOVE, Point(-300, 50))
+    assert to_display_pixels(moved, shift, 640, 480) == WindowDo("Work", WindowVerb.MOVE, Point(-300, 50))
 
 
 def test_points_beside_the_display() -> None:
     with pytest.raises(InvalidRequest, match=r"640,50 \(from 540,0\) is off the display, which is 640x480"):
-        to_display_pixels(Move(Point(540, 0)), shifted, 640, 480)
+        to_display_pixels(Move(Point(540, 0)), shift, 640, 480)
     with pytest.raises(InvalidRequest, match=r"-1,50 \(from -101,0\)"):
-        to_display_pixels(Drag(Point(0, 0), Point(-101, 0)), shifted, 640, 480)
+        to_display_pixels(Drag(Point(0, 0), Point(-101, 0)), shift, 640, 480)
     with pytest.raises(InvalidRequest, match="needs the place"):
-        to_display_pixels(WindowDo("Work", WindowVerb.MOVE), shifted, 640, 480)
+        to_display_pixels(WindowDo("Work", WindowVerb.MOVE), shift, 640, 480)
     with pytest.raises(InvalidRequest, match="needs its new size"):
-        to_display_pixels(WindowDo("Work", WindowVerb.RESIZE), shifted, 640, 480)
+        to_display_pixels(WindowDo("Work", WindowVerb.RESIZE), shift, 640, 480)

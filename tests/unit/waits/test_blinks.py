@@ -17,7 +17,7 @@ SHOWN, HIDDEN, OTHER = 11, 12, 13
 QUIET = Stable(3.0, ignore_blinking=True)
 
 
-def begun(until: Stable | Change = QUIET, crop: Rect | None = None) -> Rig:
+def begin(until: Stable | Change = QUIET, crop: Rect | None = None) -> Rig:
     return Rig(spec(until)).start(crop)
 
 
@@ -41,7 +41,7 @@ def is_quiet(rig: Rig) -> bool:
 
 
 def test_a_caret_is_left_out_and_said_to_be() -> None:
-    rig = begun()
+    rig = begin()
     blink(rig, 8, SHOWN, HIDDEN)
     assert is_quiet(rig)
     assert rig.wait.verdict.answer is Answer.YES
@@ -49,7 +49,7 @@ def test_a_caret_is_left_out_and_said_to_be() -> None:
 
 
 def test_it_blinks_once_it_returned_to_an_earlier_look_twice() -> None:
-    rig = begun()
+    rig = begin()
     blink(rig, 3, SHOWN, HIDDEN)
     assert rig.wait.view_state is not None
     assert rig.wait.view_state.blinks is not None
@@ -61,10 +61,10 @@ def test_it_blinks_once_it_returned_to_an_earlier_look_twice() -> None:
 
 
 def test_a_third_look_is_no_blink() -> None:
-    rig = begun()
+    rig = begin()
     blink(rig, 9, SHOWN, HIDDEN, OTHER)
     assert not is_quiet(rig)
-    caret = begun()
+    caret = begin()
     blink(caret, 5, SHOWN, HIDDEN)
     blink(caret, 3, OTHER, HIDDEN, SHOWN)
     assert not is_quiet(caret)
@@ -72,21 +72,21 @@ def test_a_third_look_is_no_blink() -> None:
 
 
 def test_what_is_too_fast_to_be_told_is_no_blink() -> None:
-    rig = begun()
+    rig = begin()
     for at in range(40):
         paint(rig, (SHOWN, HIDDEN)[at % 2], after_s=LEAST_LOOK_S / 2)
     assert not is_quiet(rig)
 
 
 def test_looks_that_nobody_told_are_no_blink() -> None:
-    rig = begun()
+    rig = begin()
     for _ in range(8):
         paint(rig, None)
     assert not is_quiet(rig)
 
 
 def test_another_change_counts_beside_a_blink() -> None:
-    rig = begun()
+    rig = begin()
     blink(rig, 4, SHOWN, HIDDEN)
     paint(rig, OTHER, 1 << 2)
     blink(rig, 3, SHOWN, HIDDEN)
@@ -96,19 +96,19 @@ def test_another_change_counts_beside_a_blink() -> None:
 
 
 def test_tiles_in_the_target_in_part_count_with_their_looks() -> None:
-    rig = begun(crop=Rect(20, 20, 30, 20))
+    rig = begin(crop=Rect(20, 20, 30, 20))
     blink(rig, 8, SHOWN, HIDDEN)
     assert is_quiet(rig)
 
 
 def test_without_the_option_a_blink_is_a_change() -> None:
-    rig = begun(Stable(3.0))
+    rig = begin(Stable(3.0))
     blink(rig, 8, SHOWN, HIDDEN)
     assert not is_quiet(rig)
 
 
 def test_a_change_may_settle_beside_a_blink() -> None:
-    rig = begun(Change(settle_s=2.0, ignore_blinking=True))
+    rig = begin(Change(settle_s=2.0, ignore_blinking=True))
     paint(rig, OTHER, 1 << 2)
     blink(rig, 6, SHOWN, HIDDEN)
     assert is_quiet(rig)
@@ -117,7 +117,7 @@ def test_a_change_may_settle_beside_a_blink() -> None:
 
 
 def test_a_picture_of_a_blink_later_is_of_the_same_quiet() -> None:
-    rig = begun()
+    rig = begin()
     blink(rig, 8, SHOWN, HIDDEN)
     assert is_quiet(rig)
     job = rig.dispatch(next(iter(rig.wait.requests.jobs)))

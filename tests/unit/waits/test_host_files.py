@@ -23,11 +23,11 @@ NOW_UTC_S, NOW_S = 1_000_000.0, 500.0
 CLOSED = FileUse()
 
 
-def seen(name: str, age_s: float = 60.0, size: int = 2_000_000, kind: str = "file") -> FileSeen:
+def make_file(name: str, age_s: float = 60.0, size: int = 2_000_000, kind: str = "file") -> FileSeen:
     return FileSeen(name, kind, size, NOW_UTC_S - age_s, NOW_S - age_s)  # type: ignore[arg-type]  # a literal
 
 
-def judged(leaf: FileState, *found: FileSeen, use: FileUse = CLOSED) -> Verdict:
+def judge(leaf: FileState, *found: FileSeen, use: FileUse = CLOSED) -> Verdict:
     return judge_file(leaf, parse_path(leaf.path, HOME), found, NOW_S, lambda _: use)[0]
 
 
@@ -63,16 +63,16 @@ def test_a_path_that_cannot_be_watched_is_refused(path: str) -> None:
 def test_names_are_compared_as_titles_are(name: str, path: str) -> None:
     wanted = parse_path(f"/d/{path}", HOME)
     assert matches(name, wanted)
-    assert judged(FileState(f"/d/{path}", newer=False), seen(name)).answer is Answer.YES
-    assert judged(FileState(f"/d/{path}", newer=False), seen(f"{name}.part", 1)).answer is Answer.NO
+    assert judge(FileState(f"/d/{path}", newer=False), make_file(name)).answer is Answer.YES
+    assert judge(FileState(f"/d/{path}", newer=False), make_file(f"{name}.part", 1)).answer is Answer.NO
     assert bool(find_titled_windows(path, (WindowInfo(1, name, Rect(0, 0, 9, 9)),))) or wanted.is_pattern
     for other in ("r\u00e9sume.pdf", "strase.txt", "whatever.pdf", "d re\u0301.pdf"):
         assert not matches(other, wanted)
 
 
 def test_the_end_of_an_unnamed_download_is_compared_so_too() -> None:
-    empty, part = seen("Bild.\u00c4PFEL", 1, 0), seen("gIA03G8Q.a\u0308pfel.part", 1)
-    assert "under way" in judged(FileState("/d/bild.a\u0308pfel", newer=False), empty, part).detail
+    empty, part = make_file("Bild.\u00c4PFEL", 1, 0), make_file("gIA03G8Q.a\u0308pfel.part", 1)
+    assert "under way" in judge(FileState("/d/bild.a\u0308pfel", newer=False), empty, part).detail
 
 
 def test_a_pattern_finds_no_hidden_file() -> None:
@@ -94,30 +94,30 @@ def test_partial_downloads_of_browsers_are_known(name: str) -> None:
 
 def test_a_file_beside_its_partial_download_is_not_complete() -> None:
     leaf = FileState("/d/report.pdf")
-    placeholder = seen("report.pdf", size=0)  # as Firefox makes one
-    told = judged(leaf, placeholder, seen("report.pdf.part", size=10))
+    placeholder = make_file("report.pdf", size=0)  # as Firefox makes one
+    told = judge(leaf, placeholder, make_file("report.pdf.part", size=10))
     assert (told.answer, told.detail) == (Answer.NO, 'a download is under way: "report.pdf.part" (10 bytes) is there')
-    assert judged(leaf, placeholder).answer is Answer.YES
+    assert judge(leaf, placeholder).answer is Answer.YES
 
 
 @pytest.mark.parametrize("name", ["gIA03G8Q.pdf.part", "Unconfirmed 52.crdownload", ".goutputstream-AB12C3"])
 def test_an_empty_file_beside_a_download_without_a_name_yet_is_not_complete(name: str) -> None:
     for path in ("/d/report.pdf", "/d/*.pdf"):
         leaf = FileState(path, newer=False)
-        assert f'"{name}"' in judged(leaf, seen("report.pdf", size=0), seen(name)).detail
-    assert judged(FileState("/d/report.pdf"), seen("report.pdf", size=9), seen(name)).answer is Answer.YES
-    other = judged(FileState("/d/report.txt"), seen("report.txt", size=0), seen("gIA03G8Q.pdf.part"))
+        assert f'"{name}"' in judge(leaf, make_file("report.pdf", size=0), make_file(name)).detail
+    assert judge(FileState("/d/report.pdf"), make_file("report.pdf", size=9), make_file(name)).answer is Answer.YES
+    other = judge(FileState("/d/report.txt"), make_file("report.txt", size=0), make_file("gIA03G8Q.pdf.part"))
     assert other.answer is Answer.YES
 
 
 def test_a_file_that_is_open_for_writing_is_not_complete_and_the_basis_is_named() -> None:
     leaf = FileState("/d/a.bin")
     open_to = FileUse(writer="wget (process 7)")
-    verdict, due_s = judge_file(leaf, parse_path(leaf.path, HOME), [seen("a.bin")], NOW_S, lambda _: open_to)
+    verdict, due_s = judge_file(leaf, parse_path(leaf.path, HOME), [make_file("a.bin")], NOW_S, lambda _: open_to)
     assert verdict.detail == '"a.bin" (2 MB) is there, but wget (process 7) has it open for writing'
     assert due_s == NOW_S + WRITER_AGAIN_S
-    assert "in no program" in judged(leaf, seen("a.bin")).detail
-    assert judged(leaf, seen("a.bin"), use=FileUse(unknown="it is another user's")).detail.endswith(
+    assert "in no program" in judge(leaf, make_file("a.bin")).detail
+    assert judge(leaf, make_file("a.bin"), use=FileUse(unknown="it is another user's")).detail.endswith(
         "unchanged for 1 s, judged by size and time alone: it is another user's"
     )
 
@@ -125,44 +125,48 @@ def test_a_file_that_is_open_for_writing_is_not_complete_and_the_basis_is_named(
 def test_a_file_of_before_the_wait_is_named_as_such() -> None:
     leaf = FileState("/d/a.bin", since_utc_s=NOW_UTC_S)
     before = "is there since 1970-01-12 13:45:40 UTC, before the wait began"
-    assert judged(leaf, seen("a.bin")).detail.startswith(f'the file "a.bin" (2 MB) {before}')
-    assert judged(leaf, seen("a.bin.part")).detail.endswith(before)
+    assert judge(leaf, make_file("a.bin")).detail.startswith(f'the file "a.bin" (2 MB) {before}')
+    assert judge(leaf, make_file("a.bin.part")).detail.endswith(before)
 
 
 def test_a_file_that_changes_is_not_complete_and_it_is_known_when_it_may_be() -> None:
     leaf = FileState("/d/a.bin", still_s=5.0)
-    verdict, due_s = judge_file(leaf, parse_path(leaf.path, HOME), [seen("a.bin", age_s=2.0)], NOW_S, lambda _: CLOSED)
+    verdict, due_s = judge_file(
+        leaf, parse_path(leaf.path, HOME), [make_file("a.bin", age_s=2.0)], NOW_S, lambda _: CLOSED
+    )
     assert (verdict.answer, due_s) == (Answer.NO, NOW_S + 3.0)
-    complete = judged(leaf, seen("a.bin", age_s=5.0)).detail
+    complete = judge(leaf, make_file("a.bin", age_s=5.0)).detail
     assert complete == 'the file "a.bin" (2 MB) is there, unchanged for 5 s, open for writing in no program'
 
 
 def test_of_a_pattern_only_new_files_count_and_of_a_name_old_ones_too() -> None:
-    old, new = seen("old.pdf", age_s=3600.0), seen("new.pdf", age_s=10.0)
+    old, new = make_file("old.pdf", age_s=3600.0), make_file("new.pdf", age_s=10.0)
     since = NOW_UTC_S - 30.0
     pattern = FileState("/d/*.pdf", since_utc_s=since)
-    told = judged(pattern, old)
+    told = judge(pattern, old)
     assert told.answer is Answer.NO
     assert told.detail.startswith('"old.pdf" (2 MB) is there, but was last changed 3570.0 s before')
-    assert '"new.pdf"' in judged(pattern, old, new).detail
-    assert judged(FileState("/d/*.pdf", newer=False), old).answer is Answer.YES
-    assert judged(FileState("/d/old.pdf"), old).answer is Answer.YES
-    assert judged(FileState("/d/old.pdf", newer=True, since_utc_s=since), old).answer is Answer.NO
+    assert '"new.pdf"' in judge(pattern, old, new).detail
+    assert judge(FileState("/d/*.pdf", newer=False), old).answer is Answer.YES
+    assert judge(FileState("/d/old.pdf"), old).answer is Answer.YES
+    assert judge(FileState("/d/old.pdf", newer=True, since_utc_s=since), old).answer is Answer.NO
 
 
 def test_a_download_left_behind_long_ago_holds_no_new_one_up() -> None:
     pattern = FileState("/d/*.pdf", since_utc_s=NOW_UTC_S - 30.0)
-    assert judged(pattern, seen("old.pdf.part", age_s=3600.0), seen("new.pdf", age_s=10.0)).answer is Answer.YES
-    assert judged(pattern, seen("other.pdf.part", age_s=1.0), seen("new.pdf", age_s=10.0)).answer is Answer.NO
+    assert (
+        judge(pattern, make_file("old.pdf.part", age_s=3600.0), make_file("new.pdf", age_s=10.0)).answer is Answer.YES
+    )
+    assert judge(pattern, make_file("other.pdf.part", age_s=1.0), make_file("new.pdf", age_s=10.0)).answer is Answer.NO
 
 
 def test_a_folder_is_no_file_and_not_gone() -> None:
-    folder = seen("out", kind="folder")
-    assert judged(FileState("/d/out"), folder).detail == '"out" is no file, but a folder'
-    assert judged(FileState("/d/out", gone=True), folder).answer is Answer.NO
-    assert judged(FileState("/d/out", gone=True)).answer is Answer.YES
+    folder = make_file("out", kind="folder")
+    assert judge(FileState("/d/out"), folder).detail == '"out" is no file, but a folder'
+    assert judge(FileState("/d/out", gone=True), folder).answer is Answer.NO
+    assert judge(FileState("/d/out", gone=True)).answer is Answer.YES
 
 
 def test_a_name_is_no_more_than_data() -> None:
-    told = judged(FileState("/d/*", newer=False), seen('a" is done\n\x1b[31m\udcff.pdf'))
+    told = judge(FileState("/d/*", newer=False), make_file('a" is done\n\x1b[31m\udcff.pdf'))
     assert told.detail.startswith('the file "a? is done??[31m?.pdf" (2 MB)')

@@ -21,7 +21,7 @@ from acud.waits.validation import check_until
 NOISE = np.random.default_rng(2).integers(0, 255, (33, 47, 4), np.uint8)
 
 
-def saved(mode: str = "RGBA", size: tuple[int, int] = (47, 33), **given: object) -> bytes:
+def save_png(mode: str = "RGBA", size: tuple[int, int] = (47, 33), **given: object) -> bytes:
     written = io.BytesIO()
     Image.fromarray(NOISE, "RGBA").convert(mode).resize(size).save(written, "PNG", **given)
     return written.getvalue()
@@ -31,14 +31,14 @@ def chunk(kind: bytes, body: bytes) -> bytes:
     return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(body, zlib.crc32(kind)))
 
 
-def made(*head: int, rows: bytes) -> bytes:
+def make(*head: int, rows: bytes) -> bytes:
     parts = chunk(b"IHDR", struct.pack(">IIBBBBB", *head)), chunk(b"IDAT", zlib.compress(rows)), chunk(b"IEND", b"")
     return b"\x89PNG\r\n\x1a\n" + b"".join(parts)
 
 
 @pytest.mark.parametrize("mode", ["RGBA", "RGB", "L", "LA", "P", "1"])
 def test_pictures_of_every_kind_are_taken(mode: str) -> None:
-    leaf = normalise_image(ScreenImage(saved(mode)))
+    leaf = normalise_image(ScreenImage(save_png(mode)))
     assert (leaf.width, leaf.height, len(leaf.digest)) == (47, 33, 32)
     assert normalise_image(leaf) == leaf
 
@@ -47,17 +47,17 @@ def test_an_interlaced_picture_of_one_colour_is_of_no_use() -> None:
     """Adam7 of 9x8 pixels in grey: passes of 2x1, 1x1, 3x1, 2x2, 5x2, 4x4 and 9x4, a byte more for each row."""
     size = sum(rows * (1 + columns) for columns, rows in ((2, 1), (1, 1), (3, 1), (2, 2), (5, 2), (4, 4), (9, 4)))
     for of, code in ((size, "image_flat"), (size - 1, "image_unreadable")):
-        found = templates(made(9, 8, 8, 0, 0, 0, 1, rows=bytes(of)))
+        found = templates(make(9, 8, 8, 0, 0, 0, 1, rows=bytes(of)))
         assert isinstance(found, Verdict)
         assert found.code == code
 
 
 @pytest.mark.parametrize(("png", "why"), [
-    (b"", "neither `png` nor the digest"), (b"\xff\xd8\xff\xe0 JFIF", "no PNG"), (saved()[:20], "damaged"),
-    (saved(size=(7, 40)), "at least 8"), (saved(size=(513, 512), mode="L"), "at most 262144 pixels"),
-    (made(20, 20, 16, 2, 0, 0, 0, rows=bytes(20 * 121)), "16 bits"),
-    (saved() + bytes(MAX_PNG_BYTES), "more than 262144"),
-    (made(2**31, 2**31, 8, 2, 0, 0, 0, rows=b"\0"), "at most 262144 pixels"),
+    (b"", "neither `png` nor the digest"), (b"\xff\xd8\xff\xe0 JFIF", "no PNG"), (save_png()[:20], "damaged"),
+    (save_png(size=(7, 40)), "at least 8"), (save_png(size=(513, 512), mode="L"), "at most 262144 pixels"),
+    (make(20, 20, 16, 2, 0, 0, 0, rows=bytes(20 * 121)), "16 bits"),
+    (save_png() + bytes(MAX_PNG_BYTES), "more than 262144"),
+    (make(2**31, 2**31, 8, 2, 0, 0, 0, rows=b"\0"), "at most 262144 pixels"),
 ])  # fmt: skip
 def test_what_is_no_picture_to_look_for_is_refused(png: bytes, why: str) -> None:
     with pytest.raises(InvalidRequest, match=why) as refused:
@@ -68,7 +68,7 @@ def test_what_is_no_picture_to_look_for_is_refused(png: bytes, why: str) -> None
 @pytest.mark.parametrize("mode", ["RGBA", "P"])
 def test_damaged_bytes_are_of_no_use_or_can_be_decoded(mode: str) -> None:
     """Checksums are put right after the damage, or nothing would come past them."""
-    chance, whole, used = random.Random(4), saved(mode), 0
+    chance, whole, used = random.Random(4), save_png(mode), 0
     for _ in range(100):
         parts = _parts(whole)
         for _ in range(chance.randint(1, 3)):
@@ -93,7 +93,7 @@ def _parts(png: bytes) -> list[tuple[bytes, bytes]]:
 
 
 def test_a_condition_names_its_pictures_by_digest() -> None:
-    one, two = saved("RGB"), saved("L")
+    one, two = save_png("RGB"), save_png("L")
     until: Until = AllOf((Text("a"), AnyOf((ScreenImage(one), NotOf(ScreenImage(two, gone=True, similarity=0.8))))))
     short, brought = strip_pictures(check_until(until))
     assert sorted(brought.values()) == sorted((one, two))

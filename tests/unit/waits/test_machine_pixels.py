@@ -32,7 +32,7 @@ ODD = Rect(4, 4, 16, 16)
 """Four tiles, all of them partial."""
 
 
-def pictured(rig: Rig) -> out.WaitResolved:
+def picture_of(rig: Rig) -> out.WaitResolved:
     """Answer the evidence job and return the resolution."""
     rig.answer(rig.dispatch(EVIDENCE), {}, picture=True)
     assert isinstance(rig.ending, out.WaitResolved)
@@ -50,7 +50,7 @@ def test_change_since_arming_resolves_with_a_picture() -> None:
     rig.later(5)
     rig.change(0b1)
     assert rig.asked(out.JobRequest)[0].kind is EVIDENCE
-    ending = pictured(rig)
+    ending = picture_of(rig)
     assert ending.verdict.detail == "changed tiles cover 8.3% of the target"
     assert ending.verdict.boxes == (Rect(0, 0, 16, 16),)
     assert (ending.frame, ending.changed_at) == (2, 105.0)
@@ -425,7 +425,7 @@ def test_stable_needs_a_fresh_compared_grab() -> None:
     assert rig.wait.state is WaitState.WATCHING
     assert not rig.wants(EVIDENCE)
     rig.same()
-    assert pictured(rig).verdict.detail == "nothing in the target changed for 3 s"
+    assert picture_of(rig).verdict.detail == "nothing in the target changed for 3 s"
 
 
 def test_a_target_that_is_not_stable_names_what_keeps_changing() -> None:
@@ -525,7 +525,7 @@ def test_window_appears_and_goes() -> None:
     assert rig.wait.verdict.answer is Answer.NO
     rig.windows("Editor", "Save as…")
     rig.same()
-    assert pictured(rig).verdict.detail == 'the window "Save as…" is there'
+    assert picture_of(rig).verdict.detail == 'the window "Save as…" is there'
 
 
 def test_a_target_that_is_gone_resolves_without_a_picture() -> None:

@@ -18,7 +18,7 @@ GONE = WindowTitle("Export", gone=True)
 PANE = Target(pty="build")
 
 
-def resolved(rig: Rig) -> out.WaitResolved:
+def find_resolved(rig: Rig) -> out.WaitResolved:
     assert isinstance(rig.ending, out.WaitResolved)
     assert rig.ending.evidence.name
     return rig.ending
@@ -40,7 +40,7 @@ def test_the_picture_is_of_a_frame_that_is_no_older_than_the_list() -> None:
     assert not rig.wants(EVIDENCE)
     rig.same()
     rig.answer(rig.dispatch(EVIDENCE), {}, picture=True)
-    assert resolved(rig).evidence.frame == rig.frame
+    assert find_resolved(rig).evidence.frame == rig.frame
 
 
 def test_a_window_that_is_back_before_the_picture_keeps_the_wait_going() -> None:
@@ -53,7 +53,7 @@ def test_a_window_that_is_back_before_the_picture_keeps_the_wait_going() -> None
     rig.windows("Editor")
     rig.same()
     rig.answer(rig.dispatch(EVIDENCE), {}, picture=True)
-    resolved(rig)
+    find_resolved(rig)
 
 
 def test_a_picture_of_after_the_window_came_back_is_none_of_its_absence() -> None:
@@ -76,7 +76,7 @@ def test_a_picture_of_the_absence_counts_though_the_window_is_back_when_it_comes
     rig.windows("Export")
     rig.change(1)
     rig.answer(job, {}, frame=frame, picture=True)
-    assert resolved(rig).verdict.detail.startswith('no window titled "Export" is there')
+    assert find_resolved(rig).verdict.detail.startswith('no window titled "Export" is there')
 
 
 def test_a_picture_of_a_newer_frame_waits_for_the_list_of_that_moment() -> None:
@@ -88,7 +88,7 @@ def test_a_picture_of_a_newer_frame_waits_for_the_list_of_that_moment() -> None:
     assert rig.wait.state is WaitState.WATCHING
     assert rig.asked(out.GrabRequest)
     rig.same()
-    resolved(rig)
+    find_resolved(rig)
 
 
 def test_the_window_of_a_newer_picture_comes_with_that_list() -> None:
@@ -130,7 +130,7 @@ def test_a_part_that_denies_nothing_leaves_the_yes_alone() -> None:
     rig.windows("Export", "Editor")
     rig.same()
     rig.answer(rig.dispatch(EVIDENCE), {}, picture=True)
-    assert "changed tiles" in resolved(rig).verdict.detail
+    assert "changed tiles" in find_resolved(rig).verdict.detail
 
 
 def test_words_judged_on_a_frame_before_the_window_went_are_judged_again() -> None:
@@ -149,7 +149,7 @@ def test_words_judged_on_a_frame_before_the_window_went_are_judged_again() -> No
     rig.later(2)
     rig.judge({1: yes("seen")}, picture=True)
     rig.same()
-    resolved(rig)
+    find_resolved(rig)
 
 
 def test_quiet_that_ended_before_its_picture_is_waited_for_again() -> None:
@@ -163,7 +163,7 @@ def test_quiet_that_ended_before_its_picture_is_waited_for_again() -> None:
     rig.later(1)
     rig.same()
     rig.answer(rig.dispatch(EVIDENCE), {}, picture=True)
-    resolved(rig)
+    find_resolved(rig)
 
 
 def test_quiet_whose_picture_was_taken_before_it_ended_has_held() -> None:
@@ -173,7 +173,7 @@ def test_quiet_whose_picture_was_taken_before_it_ended_has_held() -> None:
     job, frame = rig.dispatch(EVIDENCE), rig.frame
     rig.change(1)
     rig.answer(job, {}, frame=frame, picture=True)
-    resolved(rig)
+    find_resolved(rig)
 
 
 def test_a_change_that_came_stays_one_on_later_pictures() -> None:
@@ -182,7 +182,7 @@ def test_a_change_that_came_stays_one_on_later_pictures() -> None:
     job = rig.dispatch(EVIDENCE)
     rig.change(2)
     rig.answer(job, {}, picture=True)
-    resolved(rig)
+    find_resolved(rig)
 
 
 # ---- terminals -----------------------------------------------------------------------------------------------------
@@ -205,7 +205,7 @@ def test_a_terminal_is_read_again_after_its_picture() -> None:
     assert rig.asked(out.TextReadRequest)
     assert rig.wait.state is WaitState.WATCHING
     pane(rig, "done")
-    resolved(rig)
+    find_resolved(rig)
 
 
 def test_a_terminal_that_reads_otherwise_after_its_picture_keeps_the_wait_going() -> None:

@@ -92,7 +92,7 @@ def seconds(count: int, first: float = 0.37) -> list[float]:
     return [first + number for number in range(count)]
 
 
-def seen(played: Replay, part: int) -> dict[int, float]:
+def list_seen(played: Replay, part: int) -> dict[int, float]:
     """Return when each count of a part of the picture was first judged."""
     first: dict[int, float] = {}
     for look in sorted(played.looks, key=lambda look: look.answered_at):
@@ -131,10 +131,12 @@ def test_all_but_the_area_is_never_later_than_fixed(
     fixed = play(film, end, Policy(cadence=Cadence.FIXED))
     event = play(film, end, Policy(min_interval_s=min_interval_s))
     busy = JUDGE_S if min_interval_s < 2 * JUDGE_S else 0.0
-    for count, when in seen(fixed, 1).items():
-        assert seen(event, 1)[count] <= when + busy + SLACK_S
-    for count, when in seen(fixed, 0).items():
-        assert seen(event, 0)[count] <= when + LONGEST_PAUSE_S + busy + SLACK_S, "nor is the area later than its pause"
+    for count, when in list_seen(fixed, 1).items():
+        assert list_seen(event, 1)[count] <= when + busy + SLACK_S
+    for count, when in list_seen(fixed, 0).items():
+        assert list_seen(event, 0)[count] <= when + LONGEST_PAUSE_S + busy + SLACK_S, (
+            "nor is the area later than its pause"
+        )
 
 
 def test_an_area_that_stands_still_at_last_is_judged_soon() -> None:
@@ -159,11 +161,11 @@ def test_all_but_what_moves_on_is_never_later_than_fixed(
     fixed = play(film, end, Policy(cadence=Cadence.FIXED))
     event = play(film, end, Policy(min_interval_s=min_interval_s))
     busy = JUDGE_S if min_interval_s < 2 * JUDGE_S else 0.0
-    for count, when in seen(fixed, 1).items():
-        assert seen(event, 1)[count] <= when + busy + SLACK_S
+    for count, when in list_seen(fixed, 1).items():
+        assert list_seen(event, 1)[count] <= when + busy + SLACK_S
     for part in (0, 2):
-        for count, when in seen(fixed, part).items():
-            assert seen(event, part)[count] <= when + LONGEST_PAUSE_S + busy + SLACK_S
+        for count, when in list_seen(fixed, part).items():
+            assert list_seen(event, part)[count] <= when + LONGEST_PAUSE_S + busy + SLACK_S
 
 
 def test_what_moves_on_costs_a_fifth_and_the_note_says_so() -> None:
@@ -177,7 +179,7 @@ def test_what_moves_on_costs_a_fifth_and_the_note_says_so() -> None:
 def test_a_bar_that_is_full_is_judged_soon_though_somebody_types_on() -> None:
     film = Work([0.2 * number for number in range(1, 300)], [0.37 * number for number in range(1, 100)])
     full = 0.37 * 99
-    assert seen(play(film, 60), 2)[99] < full + 1.5
+    assert list_seen(play(film, 60), 2)[99] < full + 1.5
 
 
 def test_what_ocr_answers_is_judged_as_often_while_something_moves_on() -> None:

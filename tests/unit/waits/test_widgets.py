@@ -45,7 +45,7 @@ XTERM = WindowInfo(3, "xterm", Rect(0, 200, 100, 100), pid=9)
 TREE = Tree((AccessibleApp("form", 7), AccessibleApp("four", 7, "GTK", "4.8")), NODES)
 
 
-def judged(
+def judge(
     text: str, tree: Tree = TREE, windows: tuple[WindowInfo, ...] = (FORM, OTHER), place: WidgetPlace = EVERYWHERE,
     *, was_there: bool = False, redacted: Callable[[str], str] = str,
 ) -> Verdict:  # fmt: skip
@@ -73,51 +73,51 @@ def judged(
     ("button disabled", "yes", '"Submit"'),
 ])  # fmt: skip
 def test_a_widget_is_judged_by_role_name_states_and_value(text: str, answer: str, words: str) -> None:
-    verdict = judged(text)
+    verdict = judge(text)
     assert verdict.answer == answer
     assert words in verdict.detail
     assert "secret" not in verdict.detail
 
 
 def test_only_what_lies_in_the_target_counts() -> None:
-    assert judged('"Cancel"', place=WidgetPlace(window=2)).answer is Answer.YES
-    assert judged('"Cancel"', place=WidgetPlace(window=1)).answer is Answer.NO
-    assert judged('"Cancel"', place=WidgetPlace(box=Rect(190, 0, 100, 50))).answer is Answer.YES
-    assert judged('"Cancel"', place=WidgetPlace(box=Rect(0, 0, 210, 50))).answer is Answer.NO
-    assert judged('"Cancel"', place=WidgetPlace(ignore=(Rect(200, 0, 50, 50),))).answer is Answer.NO
+    assert judge('"Cancel"', place=WidgetPlace(window=2)).answer is Answer.YES
+    assert judge('"Cancel"', place=WidgetPlace(window=1)).answer is Answer.NO
+    assert judge('"Cancel"', place=WidgetPlace(box=Rect(190, 0, 100, 50))).answer is Answer.YES
+    assert judge('"Cancel"', place=WidgetPlace(box=Rect(0, 0, 210, 50))).answer is Answer.NO
+    assert judge('"Cancel"', place=WidgetPlace(ignore=(Rect(200, 0, 50, 50),))).answer is Answer.NO
 
 
 def test_a_field_without_a_name_is_called_by_the_label_beside_it() -> None:
     field = node("text", "", FIELD, "Ada", ref="1", box=Rect(80, 10, 90, 20))
     label = node("label", "Given name", ref="2", box=Rect(10, 10, 60, 20))
     form = Tree((AccessibleApp("form", 7),), (label, field))
-    verdict = judged('textbox "given name" = "Ada"', form)
+    verdict = judge('textbox "given name" = "Ada"', form)
     words = 'textbox "Given name" at 80,10 (90x20 px), enabled: it reads "Ada"'
     assert verdict == yes(words, (Rect(80, 10, 90, 20),), 1)
-    assert judged('button "Given name"', form).answer is Answer.NO
+    assert judge('button "Given name"', form).answer is Answer.NO
 
 
 @pytest.mark.parametrize("text", ['button "Export"', 'button "Export" gone'])
 def test_what_no_program_tells_is_unknown_while_one_is_silent(text: str) -> None:
     every = (FORM, OTHER, XTERM)
-    mute = judged(text, windows=every)
+    mute = judge(text, windows=every)
     assert (mute.answer, mute.code) == (Answer.UNKNOWN, "no_accessibility")
     assert '"xterm"' in mute.detail
     assert "start it" in mute.detail
-    assert judged(text, windows=every, place=WidgetPlace(window=1)).answer is not Answer.UNKNOWN
-    assert judged(text, windows=every, was_there=True).answer is not Answer.UNKNOWN
+    assert judge(text, windows=every, place=WidgetPlace(window=1)).answer is not Answer.UNKNOWN
+    assert judge(text, windows=every, was_there=True).answer is not Answer.UNKNOWN
     for gap in (
         replace(TREE, failed=(FailedApp("form", 7, "it did not answer"),)),
         replace(TREE, silent=(FailedApp("form", 7, "it tells nothing of its page"),)),
         replace(TREE, truncated="nodes", left_out=3),
     ):
-        assert judged(text, gap, was_there=True).code == "incomplete"
-    assert judged('button "Submit"', replace(TREE, failed=(FailedApp("x", 7, "hung"),))).answer is Answer.YES
+        assert judge(text, gap, was_there=True).code == "incomplete"
+    assert judge('button "Submit"', replace(TREE, failed=(FailedApp("x", 7, "hung"),))).answer is Answer.YES
 
 
 def test_words_of_programs_are_redacted_and_quoted() -> None:
     said = node("push button", 'Say "no" ' + "x" * 400)
-    verdict = judged("button", Tree((AccessibleApp("a", 7),), (said,)), redacted=lambda text: text.replace("no", "***"))
+    verdict = judge("button", Tree((AccessibleApp("a", 7),), (said,)), redacted=lambda text: text.replace("no", "***"))
     assert r'button "Say \"***\" xxx' in verdict.detail
     assert len(verdict.detail) < 200
 
@@ -137,50 +137,50 @@ def test_a_condition_that_makes_no_sense_is_refused(leaf: Widget, words: str) ->
 # ---- in a wait -----------------------------------------------------------------------------------------------------
 
 
-def told(rig: Rig, verdict: Verdict, read_at: float | None = None) -> None:
+def give_verdict(rig: Rig, verdict: Verdict, read_at: float | None = None) -> None:
     rig.tell(happened.WidgetsRead(rig.now, {0: verdict}, rig.now if read_at is None else read_at))
 
 
 def test_a_state_that_paints_nothing_ends_a_wait_with_a_picture_of_the_moment() -> None:
     rig = Rig(spec(widget_condition('button "Submit" enabled'))).start()
     assert rig.wait.verdict.code == "not_judged"
-    told(rig, no("disabled"))
+    give_verdict(rig, no("disabled"))
     rig.later(5)
     assert not rig.wants(JobKind.JUDGE)
-    told(rig, yes("enabled"))
+    give_verdict(rig, yes("enabled"))
     assert rig.asked(out.GrabRequest)
     rig.later(0.1)
     rig.same()
     rig.answer(rig.dispatch(JobKind.EVIDENCE), {}, picture=True)
     assert rig.asked(out.TextReadRequest)
-    told(rig, yes("enabled"))
+    give_verdict(rig, yes("enabled"))
     assert rig.wait.state is WaitState.RESOLVED
 
 
 def test_a_state_that_is_another_after_the_picture_keeps_the_wait_going() -> None:
     rig = Rig(spec(widget_condition('button "Submit" enabled'))).start()
-    told(rig, yes("enabled"))
+    give_verdict(rig, yes("enabled"))
     rig.later(0.1)
     rig.same()
     rig.answer(rig.dispatch(JobKind.EVIDENCE), {}, picture=True)
-    told(rig, no("disabled"))
+    give_verdict(rig, no("disabled"))
     assert (rig.wait.state, rig.wait.pending) == (WaitState.WATCHING, None)
 
 
 @pytest.mark.parametrize("has_picture", [False, True])
 def test_a_yes_stays_one_when_its_program_stalls_before_the_picture(has_picture: bool) -> None:
     rig = Rig(spec(widget_condition('button "Submit" enabled'))).start()
-    told(rig, yes("enabled"))
+    give_verdict(rig, yes("enabled"))
     if has_picture:
         rig.later(0.1)
         rig.same()
         rig.answer(rig.dispatch(JobKind.EVIDENCE), {}, picture=True)
-    told(rig, unknown("incomplete", "it did not answer for 0.5 s"))
+    give_verdict(rig, unknown("incomplete", "it did not answer for 0.5 s"))
     rig.later(0.1)
     rig.same()
     if not has_picture:
         rig.answer(rig.dispatch(JobKind.EVIDENCE), {}, picture=True)
-    told(rig, unknown("incomplete", "it did not answer for 0.5 s"))
+    give_verdict(rig, unknown("incomplete", "it did not answer for 0.5 s"))
     rig.later(0.1)
     if rig.wait.state is WaitState.WATCHING:
         rig.tell(happened.DeadlinePassed(rig.now))
@@ -189,7 +189,7 @@ def test_a_yes_stays_one_when_its_program_stalls_before_the_picture(has_picture:
 
 def test_what_widgets_said_of_a_lost_target_is_known_no_more() -> None:
     rig = Rig(spec(widget_condition('dialog "Saving" gone'))).start()
-    told(rig, no("it is still there"))
+    give_verdict(rig, no("it is still there"))
     rig.tell(happened.TargetLost(rig.now, unknown("window_missing", "no window")))
     assert rig.wait.verdict.code == "window_missing"
     rig.aim()

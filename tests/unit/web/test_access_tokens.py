@@ -22,7 +22,7 @@ from acud_web.access import Authenticator, Credential, LoginThrottle, find_crede
 from acud_web.daemon_gateway import DaemonGateway
 
 
-def made(scope: Scope = Scope.READ, displays: tuple[str, ...] = (), tasks: tuple[str, ...] = ()) -> AccessToken:
+def make(scope: Scope = Scope.READ, displays: tuple[str, ...] = (), tasks: tuple[str, ...] = ()) -> AccessToken:
     return AccessToken("token-1", "token", "", scope, displays, tasks)
 
 
@@ -31,11 +31,11 @@ def made(scope: Scope = Scope.READ, displays: tuple[str, ...] = (), tasks: tuple
     (Scope.ACT, {Scope.READ, Scope.WAIT, Scope.ACT}), (Scope.ADMIN, set(Scope)),
 ])  # fmt: skip
 def test_each_scope_includes_the_one_before(scope: Scope, allowed: set[Scope]) -> None:
-    assert {one for one in Scope if made(scope).allows(one)} == allowed
+    assert {one for one in Scope if make(scope).allows(one)} == allowed
 
 
 def test_without_limits_everything_is_seen() -> None:
-    found = made()
+    found = make()
     assert found.unlimited
     assert found.sees_display(":1")
     assert found.sees_task("t")
@@ -44,7 +44,7 @@ def test_without_limits_everything_is_seen() -> None:
 
 
 def test_limits_are_exact() -> None:
-    found = made(displays=(":1",), tasks=("task-a",))
+    found = make(displays=(":1",), tasks=("task-a",))
     assert not found.unlimited
     assert found.sees_display(":1")
     assert not found.sees_display(":10")
@@ -58,19 +58,19 @@ def test_limits_are_exact() -> None:
 
 
 def test_a_pass_for_a_task_sees_no_display_by_name() -> None:
-    assert not made(tasks=("task-a",)).sees_display(":1")
-    assert not made(displays=(":1",)).sees_task("task-a")
+    assert not make(tasks=("task-a",)).sees_display(":1")
+    assert not make(displays=(":1",)).sees_task("task-a")
 
 
 @given(st.sampled_from(Scope), st.lists(st.text(max_size=4)), st.lists(st.text(max_size=4)), st.text(max_size=4))
 def test_a_limit_never_shows_more(scope: Scope, displays: list[str], tasks: list[str], name: str) -> None:
-    limited = made(scope, tuple(displays), tuple(tasks))
-    assert made(scope).sees(name, name)
+    limited = make(scope, tuple(displays), tuple(tasks))
+    assert make(scope).sees(name, name)
     assert limited.sees(name, name) == (limited.unlimited or name in displays or name in tasks)
 
 
 def test_expiry() -> None:
-    assert not made().is_expired(1e12)
+    assert not make().is_expired(1e12)
     ending = AccessToken("s", "session", "", Scope.READ, expires_utc_s=100.0)
     assert not ending.is_expired(99.9)
     assert ending.is_expired(100.0)
@@ -116,7 +116,7 @@ class OnePass:
     async def ask(self, request: WebPass, kind: object) -> WebPassReply:
         if request.digest != digest_of("right"):
             raise NotFound("unknown")
-        return WebPassReply(msgspec.structs.replace(made(), kind=self.kind))
+        return WebPassReply(msgspec.structs.replace(make(), kind=self.kind))
 
 
 def test_a_right_token_is_let_in_whoever_else_was_wrong() -> None:
@@ -131,7 +131,7 @@ def test_a_right_token_is_let_in_whoever_else_was_wrong() -> None:
 
     told, admitted = asyncio.run(asked())
     assert told == {401, 429}
-    assert admitted == made()
+    assert admitted == make()
 
 
 def test_tries_forget_addresses_and_never_grow() -> None:
@@ -197,7 +197,7 @@ def _session(secret: str) -> Credential:
     return Credential("session", secret)
 
 
-def carried(*headers: tuple[str, str]) -> list[Credential]:
+def list_credentials(*headers: tuple[str, str]) -> list[Credential]:
     return find_credentials({"headers": [(name.encode(), value.encode()) for name, value in headers]})
 
 
@@ -214,7 +214,7 @@ def carried(*headers: tuple[str, str]) -> list[Credential]:
     ([("cookie", "acud_session=")], []), ([("cookie", "xacud_session=abc")], []),
 ])  # fmt: skip
 def test_what_a_request_carries(headers: list[tuple[str, str]], found: list[Credential]) -> None:
-    assert carried(*headers) == found
+    assert list_credentials(*headers) == found
 
 
 def test_a_session_cookie_of_another_program_keeps_nobody_out() -> None:

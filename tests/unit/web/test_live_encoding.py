@@ -25,7 +25,7 @@ def flat(width: int, height: int) -> Pixels:
     return pixels
 
 
-def decoded(data: bytes, form: str) -> Pixels:
+def decode(data: bytes, form: str) -> Pixels:
     return np.asarray(Image.open(io.BytesIO(data), formats=[form]).convert("RGB"))
 
 
@@ -33,7 +33,7 @@ def decoded(data: bytes, form: str) -> Pixels:
 @pytest.mark.parametrize("made", [noise, flat])
 def test_png_gives_back_every_pixel(made: type, size: tuple[int, int]) -> None:
     pixels = made(*size)
-    assert np.array_equal(decoded(png.encode(pixels), "PNG"), pixels[..., 2::-1])
+    assert np.array_equal(decode(png.encode(pixels), "PNG"), pixels[..., 2::-1])
 
 
 def test_the_fourth_byte_says_nothing() -> None:
@@ -53,5 +53,5 @@ def test_busy_is_what_is_large_and_like_a_photo() -> None:
 def test_jpeg_is_like_the_picture() -> None:
     pixels = np.zeros((64, 64, 4), np.uint8)
     pixels[..., 2] = 200
-    found = decoded(picture_parts.jpeg(pixels), "JPEG").astype(int)
+    found = decode(picture_parts.jpeg(pixels), "JPEG").astype(int)
     assert np.abs(found - (200, 0, 0)).max() < 6

@@ -21,11 +21,11 @@ def popup(*box: int) -> WindowInfo:
     return WindowInfo(POPUP, "", Rect(*box), pid=7, kind="popup", owner=MAIN)
 
 
-def told(role: str, *box: int, in_window: Rect | None = None) -> WidgetAnswers:
+def make_widget(role: str, *box: int, in_window: Rect | None = None) -> WidgetAnswers:
     return WidgetAnswers(0, role, on_screen=Rect(*box) if box else None, in_window=in_window)
 
 
-def placed(
+def locate(
     at: WindowPlace, app: AccessibleApp, parent: WidgetAnswers, asked: WidgetAnswers, *popups: WindowInfo
 ) -> tuple[int, Rect | None]:
     place = place_inside(at, asked, parent, app, popups)
@@ -33,74 +33,74 @@ def placed(
 
 
 @pytest.mark.parametrize(("app", "parent", "asked", "box"), [
-    (QT, told("combo box", 111, 111, 80, 22), told("list", 112, 112, 78, 88), (111, 111, 80, 90)),
-    (GTK_3, told("combo box", 538, 305, 203, 34), told("menu", 538, 306, 203, 124), (538, 306, 203, 124)),
-    (CHROMIUM, told("menu", 65, 457, 63, 11), told("menu item", 66, 502, 45, 24), (65, 477, 63, 98)),
-    (GTK_3, told("menu", 0, 19, 39, 25), told("menu item", 2, 46, 90, 20), (0, 44, 94, 120)),
+    (QT, make_widget("combo box", 111, 111, 80, 22), make_widget("list", 112, 112, 78, 88), (111, 111, 80, 90)),
+    (GTK_3, make_widget("combo box", 538, 305, 203, 34), make_widget("menu", 538, 306, 203, 124), (538, 306, 203, 124)),
+    (CHROMIUM, make_widget("menu", 65, 457, 63, 11), make_widget("menu item", 66, 502, 45, 24), (65, 477, 63, 98)),
+    (GTK_3, make_widget("menu", 0, 19, 39, 25), make_widget("menu item", 2, 46, 90, 20), (0, 44, 94, 120)),
 ], ids=["Qt's list", "GTK's menu", "an option in Chromium", "a menu of a menu bar"])  # fmt: skip
 def test_what_floats_is_in_the_popup_that_holds_it(
     app: AccessibleApp, parent: WidgetAnswers, asked: WidgetAnswers, box: tuple[int, int, int, int]
 ) -> None:
-    assert placed(WindowPlace(MAIN), app, parent, asked, popup(*box)) == (POPUP, asked.on_screen)
-    assert placed(WindowPlace(MAIN), app, parent, asked) == (MAIN, asked.on_screen)
-    assert placed(WindowPlace(MAIN), app, parent, asked, popup(900, 500, 80, 90)) == (MAIN, asked.on_screen)
+    assert locate(WindowPlace(MAIN), app, parent, asked, popup(*box)) == (POPUP, asked.on_screen)
+    assert locate(WindowPlace(MAIN), app, parent, asked) == (MAIN, asked.on_screen)
+    assert locate(WindowPlace(MAIN), app, parent, asked, popup(900, 500, 80, 90)) == (MAIN, asked.on_screen)
 
 
 @pytest.mark.parametrize(("parent", "asked"), [
-    (told("panel", 100, 100, 108, 233), told("push button", 111, 135, 60, 20)),
-    (told("combo box", 111, 135, 60, 20), told("text", 113, 137, 50, 16)),
-    (told("list", 111, 120, 70, 60), told("list item", 111, 135, 60, 20)),
+    (make_widget("panel", 100, 100, 108, 233), make_widget("push button", 111, 135, 60, 20)),
+    (make_widget("combo box", 111, 135, 60, 20), make_widget("text", 113, 137, 50, 16)),
+    (make_widget("list", 111, 120, 70, 60), make_widget("list item", 111, 135, 60, 20)),
 ], ids=["a button", "a combo box's own text", "a row of a list that stays"])  # fmt: skip
 def test_what_lies_below_a_popup_is_not_in_it(parent: WidgetAnswers, asked: WidgetAnswers) -> None:
-    assert placed(WindowPlace(MAIN), GTK_3, parent, asked, popup(105, 110, 90, 90))[0] == MAIN
+    assert locate(WindowPlace(MAIN), GTK_3, parent, asked, popup(105, 110, 90, 90))[0] == MAIN
 
 
 def test_a_row_of_qt_is_no_wider_than_its_list() -> None:
     """A row of 200 px in a popup of 86: its middle lies in another window."""
-    rows, row = told("list", 112, 112, 84, 100), told("list item", 112, 137, 200, 25)
+    rows, row = make_widget("list", 112, 112, 84, 100), make_widget("list item", 112, 137, 200, 25)
     in_popup = place_inside(
-        WindowPlace(MAIN), rows, told("combo box", 111, 111, 86, 25), QT, [popup(111, 111, 86, 102)]
+        WindowPlace(MAIN), rows, make_widget("combo box", 111, 111, 86, 25), QT, [popup(111, 111, 86, 102)]
     )
-    assert placed(in_popup, QT, rows, row, popup(111, 111, 86, 102)) == (POPUP, Rect(112, 137, 84, 25))
-    assert placed(WindowPlace(MAIN), QT, rows, row) == (MAIN, Rect(112, 137, 84, 25))
-    assert placed(WindowPlace(MAIN), QT, rows, told("list item", 112, 500, 200, 25)) == (MAIN, None)
-    assert placed(WindowPlace(MAIN), GTK_3, rows, row) == (MAIN, row.on_screen)
+    assert locate(in_popup, QT, rows, row, popup(111, 111, 86, 102)) == (POPUP, Rect(112, 137, 84, 25))
+    assert locate(WindowPlace(MAIN), QT, rows, row) == (MAIN, Rect(112, 137, 84, 25))
+    assert locate(WindowPlace(MAIN), QT, rows, make_widget("list item", 112, 500, 200, 25)) == (MAIN, None)
+    assert locate(WindowPlace(MAIN), GTK_3, rows, row) == (MAIN, row.on_screen)
 
 
 def test_only_the_list_of_a_closed_combo_box_of_qt_has_no_place() -> None:
-    closed = told("list")
-    assert is_closed_list(closed, told("combo box", 1, 1, 9, 9), QT)
-    assert not is_closed_list(told("list", 1, 9, 9, 9), told("combo box", 1, 1, 9, 9), QT)
-    assert not is_closed_list(closed, told("panel", 1, 1, 9, 9), QT)
-    assert not is_closed_list(closed, told("combo box", 1, 1, 9, 9), GTK_3)
+    closed = make_widget("list")
+    assert is_closed_list(closed, make_widget("combo box", 1, 1, 9, 9), QT)
+    assert not is_closed_list(make_widget("list", 1, 9, 9, 9), make_widget("combo box", 1, 1, 9, 9), QT)
+    assert not is_closed_list(closed, make_widget("panel", 1, 1, 9, 9), QT)
+    assert not is_closed_list(closed, make_widget("combo box", 1, 1, 9, 9), GTK_3)
 
 
 def test_a_popover_of_gtk_4_is_told_in_pixels_of_its_own_window() -> None:
     at = WindowPlace(MAIN, origin=(596, 305))
-    combo = told("combo box", in_window=Rect(0, 0, 87, 34))
-    popover = told("filler", in_window=Rect(0, 6, 93, 152))
+    combo = make_widget("combo box", in_window=Rect(0, 0, 87, 34))
+    popover = make_widget("filler", in_window=Rect(0, 6, 93, 152))
     box = popup(593, 337, 93, 158)
-    assert placed(at, GTK_4, combo, popover, box) == (POPUP, Rect(593, 343, 93, 152))
-    assert placed(at, GTK_4, combo, popover) == (MAIN, Rect(596, 311, 93, 152))
-    inner = told("push button", in_window=Rect(10, 5, 67, 24))
-    assert placed(at, GTK_4, combo, inner, box) == (MAIN, Rect(606, 310, 67, 24))
+    assert locate(at, GTK_4, combo, popover, box) == (POPUP, Rect(593, 343, 93, 152))
+    assert locate(at, GTK_4, combo, popover) == (MAIN, Rect(596, 311, 93, 152))
+    inner = make_widget("push button", in_window=Rect(10, 5, 67, 24))
+    assert locate(at, GTK_4, combo, inner, box) == (MAIN, Rect(606, 310, 67, 24))
     other = WindowInfo(99, "", box.bounds, pid=7, kind="popup", owner=MAIN + 1)
-    assert placed(at, GTK_4, combo, popover, other)[0] == MAIN
+    assert locate(at, GTK_4, combo, popover, other)[0] == MAIN
 
 
 def test_libreoffice_is_moved_below_its_menu_bar_and_gtk_in_it_is_not() -> None:
     at = WindowPlace(MAIN)
-    panel, root = told("panel", 0, 44, 1280, 756), told("root pane", 0, 19, 1280, 756)
+    panel, root = make_widget("panel", 0, 44, 1280, 756), make_widget("root pane", 0, 19, 1280, 756)
     below = place_inside(at, root, panel, OFFICE, ())
     assert below.box(root.on_screen, None) == panel.on_screen
-    outer, inner = told("panel", 0, 730, 138, 23), told("panel", 0, 755, 138, 24)
+    outer, inner = make_widget("panel", 0, 730, 138, 23), make_widget("panel", 0, 755, 138, 24)
     bar = place_inside(below, outer, root, OFFICE, ())
     assert bar.box(outer.on_screen, None) == Rect(0, 755, 138, 23)
     gtk = place_inside(bar, inner, outer, OFFICE, ())
     assert gtk.box(inner.on_screen, None) == inner.on_screen
-    button = told("push button", 6, 755, 24, 24)
-    assert placed(gtk, OFFICE, inner, button) == (MAIN, button.on_screen)
-    assert placed(at, GTK_3, panel, root) == (MAIN, root.on_screen)
+    button = make_widget("push button", 6, 755, 24, 24)
+    assert locate(gtk, OFFICE, inner, button) == (MAIN, button.on_screen)
+    assert locate(at, GTK_3, panel, root) == (MAIN, root.on_screen)
 
 
 def test_a_window_is_known_by_its_size_beside_its_popup() -> None:
@@ -137,9 +137,9 @@ def test_boxes_are_scaled_as_their_window_or_unknown(
 
 def test_a_page_of_chromium_is_in_display_pixels_in_a_scaled_window() -> None:
     at = WindowPlace(MAIN, scale=1.5)
-    around, page = told("panel", 10, 69, 600, 444), told("document web", 15, 103, 900, 666)
-    field = told("entry", 114, 163, 262, 33)
+    around, page = make_widget("panel", 10, 69, 600, 444), make_widget("document web", 15, 103, 900, 666)
+    field = make_widget("entry", 114, 163, 262, 33)
     inside = place_inside(at, page, around, CHROMIUM, ())
-    assert placed(inside, CHROMIUM, page, field) == (MAIN, field.on_screen)
-    assert placed(at, CHROMIUM, around, told("push button", 566, 27, 28, 28)) == (MAIN, Rect(849, 40, 42, 42))
-    assert placed(at, CHROMIUM, around, told("document web", 0, 0, 2000, 1500)) == (MAIN, None)
+    assert locate(inside, CHROMIUM, page, field) == (MAIN, field.on_screen)
+    assert locate(at, CHROMIUM, around, make_widget("push button", 566, 27, 28, 28)) == (MAIN, Rect(849, 40, 42, 42))
+    assert locate(at, CHROMIUM, around, make_widget("document web", 0, 0, 2000, 1500)) == (MAIN, None)

@@ -17,7 +17,7 @@ QT_5 = AccessibleApp("program", 7, "Qt", "5.15.8")
 NO_LIMITS = Limits()
 
 
-async def walked(
+async def walk_all(
     app: ScriptedApp, limits: Limits = NO_LIMITS, of: AccessibleApp = GTK_3
 ) -> tuple[AppWalk, list[Node], str]:
     budget = WalkBudget(limits, until=1e12)
@@ -47,7 +47,7 @@ def form(count: int) -> ScriptedApp:
 )
 @pytest.mark.asyncio
 async def test_what_a_limit_leaves_out_is_counted(limits: Limits, cut: str, told: int, left_out: int) -> None:
-    walk, nodes, was_cut = await walked(form(100), limits)
+    walk, nodes, was_cut = await walk_all(form(100), limits)
     assert (was_cut, len(nodes), walk.left_out) == (cut, told, left_out)
 
 
@@ -83,7 +83,7 @@ def test_a_tree_says_how_much_is_missing() -> None:
 @pytest.mark.asyncio
 async def test_of_a_list_of_thousands_the_rows_in_view_are_told() -> None:
     app = LongList(5000, first=700)
-    walk, nodes, cut = await walked(app)
+    walk, nodes, cut = await walk_all(app)
     rows = [node.name for node in nodes if node.role == "list item"]
     assert rows == [f"Row {row}" for row in range(700, 710)]
     assert (cut, walk.left_out, walk.hidden) == ("", 0, 4990)
@@ -92,7 +92,7 @@ async def test_of_a_list_of_thousands_the_rows_in_view_are_told() -> None:
 
 @pytest.mark.asyncio
 async def test_rows_behind_many_hidden_ones_are_found() -> None:
-    _, nodes, _ = await walked(LongList(5000, first=700, hidden=range(705, 3000)))
+    _, nodes, _ = await walk_all(LongList(5000, first=700, hidden=range(705, 3000)))
     rows = [node.name for node in nodes if node.role == "list item"]
     assert rows == [f"Row {row}" for row in (*range(700, 705), *range(3000, 3005))]
 
@@ -102,7 +102,7 @@ async def test_rows_behind_many_hidden_ones_are_found() -> None:
 @pytest.mark.asyncio
 async def test_of_a_sheet_the_cells_in_view_are_told(hidden: range, *, has_cells: bool) -> None:
     app = Sheet(1_048_576, 16_384, first=(500, 3), hidden=hidden, has_cells=has_cells)
-    walk, nodes, cut = await walked(app)
+    walk, nodes, cut = await walk_all(app)
     rows = range(500, 510) if not hidden else (500, 501, 502, *range(90_000, 90_007))
     cells = [(node.name, node.box) for node in nodes if node.role == "table cell"]
     assert [name for name, _ in cells] == [f"{row},{column}" for row in rows for column in range(3, 11)]
@@ -117,12 +117,12 @@ async def test_of_a_sheet_the_cells_in_view_are_told(hidden: range, *, has_cells
 async def test_a_list_that_does_not_tell_what_is_in_view_is_a_gap() -> None:
     app = LongList(5000, first=0)
     app.on_GetAccessibleAtPoint = None  # type: ignore[assignment, method-assign]
-    walk, nodes, cut = await walked(app)
+    walk, nodes, cut = await walk_all(app)
     assert [node.role for node in nodes] == ["frame", "list box"]
     assert (cut, walk.left_out) == ("nodes", 5000)
 
 
-def wrapped(index: int) -> int:
+def wrap(index: int) -> int:
     """Return an index as a signed number of 32 bits, as LibreOffice tells it."""
     return (index + (1 << 31)) % (1 << 32) - (1 << 31)
 
@@ -132,8 +132,8 @@ def wrapped(index: int) -> int:
 async def test_cells_whose_indices_run_over_are_found(row: int) -> None:
     app = Sheet(1_048_576, 16_384, first=(row, 3))
     index = app.on_GetIndexInParent
-    app.on_GetIndexInParent = lambda path: wrapped(index(path))  # type: ignore[method-assign]
-    _, nodes, cut = await walked(app)
+    app.on_GetIndexInParent = lambda path: wrap(index(path))  # type: ignore[method-assign]
+    _, nodes, cut = await walk_all(app)
     cells = [node.name for node in nodes if node.role == "table cell"]
     assert (cells[0], len(cells), cut) == (f"{row},3", 80, "")
     assert app.calls < 1500
@@ -143,7 +143,7 @@ async def test_cells_whose_indices_run_over_are_found(row: int) -> None:
 async def test_a_sheet_that_tells_wrong_indices_is_a_gap() -> None:
     app = Sheet(1_000, 50, first=(500, 3))
     app.on_GetIndexInParent = lambda path: 0  # type: ignore[method-assign]
-    walk, nodes, cut = await walked(app)
+    walk, nodes, cut = await walk_all(app)
     assert [node.role for node in nodes] == ["frame", "table"]
     assert cut == "nodes"
     assert walk.left_out > 1_000_000
@@ -161,10 +161,10 @@ async def test_a_viewport_of_gtk_3_that_was_scrolled_is_read() -> None:
         ok=Widget("push button", "OK", Rect(5, 5, 20, 9)),
         away=Widget("push button", "Away", states=State.VISIBLE),
     )
-    walk, nodes, _ = await walked(app)
+    walk, nodes, _ = await walk_all(app)
     assert [node.role for node in nodes] == ["frame", "scroll pane", "viewport", "push button"]
     assert walk.hidden == 2
-    _, nodes, _ = await walked(app, of=AccessibleApp("program", 7, "other", "1"))
+    _, nodes, _ = await walk_all(app, of=AccessibleApp("program", 7, "other", "1"))
     assert [node.role for node in nodes] == ["frame", "scroll pane"]
 
 
@@ -178,7 +178,7 @@ async def test_a_widget_that_is_told_twice_is_there_once() -> None:
         menu=Widget("menu", box=Rect(0, 20, 50, 20), children=("red",)),
         red=Widget("menu item", "Red", Rect(0, 20, 50, 20)),
     )
-    _, nodes, _ = await walked(app)
+    _, nodes, _ = await walk_all(app)
     assert [(node.role, node.depth) for node in nodes if node.role.startswith("menu")] == [
         ("menu", 1),
         ("menu item", 2),
@@ -194,11 +194,11 @@ async def test_the_list_of_a_closed_combo_box_of_qt_5_does_not_show() -> None:
         list=Widget("list", children=("red",), states=SHOWN),
         red=Widget("list item", "Red", Rect(0, 0, 640, 20)),
     )
-    walk, nodes, _ = await walked(app, of=QT_5)
+    walk, nodes, _ = await walk_all(app, of=QT_5)
     assert ([node.role for node in nodes], walk.hidden) == (["filler", "combo box"], 1)
     app.widgets["/list"].box = Rect(10, 30, 50, 20)
     app.widgets["/red"].box = Rect(10, 30, 640, 20)
-    _, nodes, _ = await walked(app, of=QT_5)
+    _, nodes, _ = await walk_all(app, of=QT_5)
     assert [(node.role, node.box) for node in nodes[2:]] == [
         ("list", Rect(10, 30, 50, 20)), ("list item", Rect(10, 30, 50, 20)),
     ]  # fmt: skip

@@ -32,7 +32,7 @@ class Eye:
         """Nothing is held."""
 
 
-async def answered(*eyes: Eye) -> JudgeReply:
+async def answer(*eyes: Eye) -> JudgeReply:
     async def ask(judge: Judge) -> JudgeReply:
         return await judge.evaluate(JudgeQuestion("x"), JudgePicture(b"", 1, 1, 1, 1))
 
@@ -43,7 +43,7 @@ async def answered(*eyes: Eye) -> JudgeReply:
 @pytest.mark.parametrize("code", ["judge_down", "rate_limited", "no_key", "budget", "rejected"])
 async def test_who_was_not_heard_is_followed_by_the_next(code: str) -> None:
     first, second = Eye("ollama", unknown(code, "ollama: gone"), 0.25), Eye("claude", yes("seen"), 0.5)
-    assert await answered(first, second) == JudgeReply(yes("seen"), 20, 2, 0.75, "claude")
+    assert await answer(first, second) == JudgeReply(yes("seen"), 20, 2, 0.75, "claude")
 
 
 @pytest.mark.asyncio
@@ -52,18 +52,16 @@ async def test_who_was_not_heard_is_followed_by_the_next(code: str) -> None:
 )
 async def test_an_answer_ends_the_chain(verdict: Verdict) -> None:
     first, second = Eye("ollama", verdict), Eye("claude", yes("seen"))
-    assert await answered(first, second) == JudgeReply(verdict, 10, 1, 0.0, "ollama")
+    assert await answer(first, second) == JudgeReply(verdict, 10, 1, 0.0, "ollama")
     assert second.asked == 0
 
 
 @pytest.mark.asyncio
 async def test_when_nobody_is_heard_each_is_named() -> None:
-    reply = await answered(
-        Eye("ollama", unknown("judge_down", "ollama: a")), Eye("claude", unknown("no_key", "b"), None)
-    )
+    reply = await answer(Eye("ollama", unknown("judge_down", "ollama: a")), Eye("claude", unknown("no_key", "b"), None))
     assert reply.verdict == unknown("judge_down", "ollama: a; claude: b")
     assert (reply.cost_usd, reply.judge) == (None, "claude")
-    alike = await answered(Eye("a", unknown("no_key", "x")), Eye("b", unknown("no_key", "y" * 2000)))
+    alike = await answer(Eye("a", unknown("no_key", "x")), Eye("b", unknown("no_key", "y" * 2000)))
     assert alike.verdict.code == "no_key"
     assert len(alike.verdict.detail) < 500
 

@@ -56,7 +56,7 @@ def _says(data: bytes, *, close: bool = False) -> Answer:
 
 
 @asynccontextmanager
-async def _asked(
+async def _ask(
     answer: Answer, *, most_idle: int = 8, kept_s: float = 60.0
 ) -> AsyncIterator[tuple[_Server, httpx.AsyncClient]]:
     made = _Server(answer)
@@ -68,7 +68,7 @@ async def _asked(
 
 
 async def test_calls_at_once_have_a_connection_each_and_later_ones_use_these() -> None:
-    async with _asked(_says(_OK)) as (server, client):
+    async with _ask(_says(_OK)) as (server, client):
         found = await asyncio.gather(*(client.post(server.url, content=b"%d" % n) for n in range(5)))
         assert [one.text for one in found] == ["yes"] * 5
         assert sorted(server.bodies) == [b"0", b"1", b"2", b"3", b"4"]
@@ -77,11 +77,11 @@ async def test_calls_at_once_have_a_connection_each_and_later_ones_use_these() -
 
 
 async def test_no_more_connections_wait_than_allowed_nor_for_longer() -> None:
-    async with _asked(_says(_OK), most_idle=2) as (server, client):
+    async with _ask(_says(_OK), most_idle=2) as (server, client):
         await asyncio.gather(*(client.post(server.url) for _ in range(5)))
         for _ in range(3):
             await server.ended.acquire()
-    async with _asked(_says(_OK), kept_s=0.0) as (server, client):
+    async with _ask(_says(_OK), kept_s=0.0) as (server, client):
         await client.post(server.url)
         await client.post(server.url)
         assert server.connections == 2
@@ -96,14 +96,14 @@ async def test_no_more_connections_wait_than_allowed_nor_for_longer() -> None:
     (b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 3\r\n\r\nyes", True),
 ], ids=["chunked", "until the end", "http 1.0", "early hints", "connection: close"])  # fmt: skip
 async def test_a_body_ends_as_its_server_says(said: bytes, *, close: bool) -> None:
-    async with _asked(_says(said, close=close)) as (server, client):
+    async with _ask(_says(said, close=close)) as (server, client):
         assert (await client.post(server.url, content=b"?")).text == "yes"
         assert (await client.post(server.url, content=b"?")).text == "yes"
         assert server.connections == (2 if close else 1)
 
 
 async def test_a_connection_that_its_server_closed_is_not_used_again() -> None:
-    async with _asked(_says(_OK, close=True)) as (server, client):
+    async with _ask(_says(_OK, close=True)) as (server, client):
         for _ in range(3):
             assert (await client.post(server.url)).text == "yes"
             await server.ended.acquire()
@@ -113,7 +113,7 @@ async def test_a_connection_that_its_server_closed_is_not_used_again() -> None:
 
 async def test_a_large_question_and_a_large_answer_arrive_whole() -> None:
     large = bytes(range(256)) * 8192
-    async with _asked(_says(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%s" % (len(large), large))) as (
+    async with _ask(_says(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%s" % (len(large), large))) as (
         server,
         client,
     ):
@@ -152,7 +152,7 @@ async def test_an_answer_counts_that_comes_before_the_question_was_read() -> Non
 async def test_an_answer_that_is_none_is_a_fault_and_ends_its_connection(
     said: bytes, fault: type[Exception], *, close: bool
 ) -> None:
-    async with _asked(_says(said, close=close)) as (server, client):
+    async with _ask(_says(said, close=close)) as (server, client):
         with pytest.raises(fault):
             await client.post(server.url)
         await server.ended.acquire()
@@ -179,7 +179,7 @@ async def test_a_call_that_is_given_up_ends_its_connection_and_the_next_one_has_
         await go.wait()
         writer.write(_OK)
 
-    async with _asked(answer) as (server, client):
+    async with _ask(answer) as (server, client):
         call = asyncio.create_task(client.post(server.url))
         await heard.wait()
         call.cancel()
@@ -192,7 +192,7 @@ async def test_a_call_that_is_given_up_ends_its_connection_and_the_next_one_has_
 
 
 async def test_a_body_that_is_left_ends_its_connection() -> None:
-    async with _asked(_says(b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nyes")) as (server, client):
+    async with _ask(_says(b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nyes")) as (server, client):
         async with client.stream("POST", server.url) as response:
             assert response.status_code == 200
         await server.ended.acquire()

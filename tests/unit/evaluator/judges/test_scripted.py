@@ -20,7 +20,7 @@ def picture(*painted: tuple[int, int, int, int, tuple[int, int, int]]) -> JudgeP
     return encode_for_judge(pixels, 960, 72)
 
 
-async def said(script: dict | str, shown: JudgePicture, criteria: str = "x") -> Verdict:
+async def judge_with(script: dict | str, shown: JudgePicture, criteria: str = "x") -> Verdict:
     judge = ScriptedJudge(script if isinstance(script, str) else json.dumps(script))
     return (await judge.evaluate(JudgeQuestion(criteria), shown)).verdict
 
@@ -28,8 +28,8 @@ async def said(script: dict | str, shown: JudgePicture, criteria: str = "x") -> 
 @pytest.mark.asyncio
 async def test_a_pixel_is_looked_at_in_view_coordinates() -> None:
     script = {"rules": [{"pixel": [1200, 700, "#00c040"]}]}
-    assert (await said(script, picture((1190, 690, 24, 24, (0, 0xC0, 0x40))))).answer is Answer.YES
-    assert (await said(script, picture((900, 525, 24, 24, (0, 0xC0, 0x40))))).answer is Answer.NO
+    assert (await judge_with(script, picture((1190, 690, 24, 24, (0, 0xC0, 0x40))))).answer is Answer.YES
+    assert (await judge_with(script, picture((900, 525, 24, 24, (0, 0xC0, 0x40))))).answer is Answer.NO
 
 
 @pytest.mark.asyncio
@@ -41,15 +41,15 @@ async def test_an_area_is_searched_and_the_first_rule_that_fits_answers() -> Non
         ]
     }
     green, red = (700, 300, 16, 16, (0, 255, 0)), (10, 10, 16, 16, (255, 0, 0))
-    assert await said(script, picture(green)) == Verdict(Answer.YES, "it is green")
-    assert await said(script, picture(green, red)) == Verdict(Answer.NO, "an error shows")
+    assert await judge_with(script, picture(green)) == Verdict(Answer.YES, "it is green")
+    assert await judge_with(script, picture(green, red)) == Verdict(Answer.NO, "an error shows")
 
 
 @pytest.mark.asyncio
 async def test_rules_can_be_for_one_question() -> None:
     script = {"rules": [{"criteria": "build"}]}
-    assert (await said(script, picture(), "the build is done")).answer is Answer.YES
-    assert (await said(script, picture(), "the page loaded")).answer is Answer.NO
+    assert (await judge_with(script, picture(), "the build is done")).answer is Answer.YES
+    assert (await judge_with(script, picture(), "the page loaded")).answer is Answer.NO
 
 
 @pytest.mark.asyncio
@@ -57,13 +57,13 @@ async def test_rules_can_be_for_one_question() -> None:
     ("fault", "code"), [("error", "judge_down"), ("garbage", "unparsable"), ("empty", "unparsable")]
 )
 async def test_faults_are_unknown(fault: str, code: str) -> None:
-    found = await said({"fault": fault, "default": "yes"}, picture())
+    found = await judge_with({"fault": fault, "default": "yes"}, picture())
     assert (found.answer, found.code) == (Answer.UNKNOWN, code)
 
 
 @pytest.mark.asyncio
 async def test_a_hanging_judge_can_be_cancelled() -> None:
-    asking = asyncio.create_task(said({"fault": "hang"}, picture()))
+    asking = asyncio.create_task(judge_with({"fault": "hang"}, picture()))
     done, _ = await asyncio.wait([asking], timeout=0.05)
     assert not done
     asking.cancel()
@@ -74,7 +74,7 @@ async def test_a_hanging_judge_can_be_cancelled() -> None:
 @pytest.mark.asyncio
 @pytest.mark.parametrize("script", ["", "{", '{"rules": [{"pixel": [1, 2, "green"]}]}', "/nowhere/script.json"])
 async def test_a_script_that_cannot_be_read_is_a_judge_that_is_down(script: str) -> None:
-    found = await said(script, picture())
+    found = await judge_with(script, picture())
     assert (found.answer, found.code) == (Answer.UNKNOWN, "judge_down")
     assert (await ScriptedJudge(script).check_health()).state == "down"
 

@@ -11,7 +11,7 @@ from acud.features.actions.supervisor.places import element_ids, fill_element_po
 from acud.types.actions import Action, Click, Direction, Drag, InputAction, Key, Move, Point, Scroll
 
 
-def shifted(point: Point) -> Point:
+def shift(point: Point) -> Point:
     """Return the point as of a region at (100, 50)."""
     return Point(point.x + 100, point.y + 50)
 
@@ -24,10 +24,10 @@ def test_ids_are_found_in_the_order_of_the_gesture() -> None:
 
 
 def test_points_are_shifted_and_checked_and_ids_stay() -> None:
-    assert to_display_pixels(Drag("a3-4", Point(1, 2)), shifted, 640, 480) == Drag("a3-4", Point(101, 52))
-    assert to_display_pixels(Click("t3-1"), shifted, 640, 480) == Click("t3-1")
+    assert to_display_pixels(Drag("a3-4", Point(1, 2)), shift, 640, 480) == Drag("a3-4", Point(101, 52))
+    assert to_display_pixels(Click("t3-1"), shift, 640, 480) == Click("t3-1")
     with pytest.raises(InvalidRequest, match="off the display"):
-        to_display_pixels(Drag("a3-4", Point(600, 2)), shifted, 640, 480)
+        to_display_pixels(Drag("a3-4", Point(600, 2)), shift, 640, 480)
 
 
 @pytest.mark.parametrize(("action", "expected"), [

@@ -24,7 +24,7 @@ CLOCK = WindowInfo(3, "Clock", Rect(450, 350, 200, 100), pid=20)
 WINDOWS = (CLOCK, EDITOR, PALETTE)
 
 
-def seen(area: EffectArea, x: int, y: int) -> bool:
+def is_seen(area: EffectArea, x: int, y: int) -> bool:
     """Tell whether an effect at a display pixel would be seen."""
     inside, at = area.box, (x - area.box.x, y - area.box.y)
     hidden = any(one.x <= at[0] < one.right and one.y <= at[1] < one.bottom for one in area.ignore)
@@ -34,18 +34,18 @@ def seen(area: EffectArea, x: int, y: int) -> bool:
 def test_an_effect_shows_in_the_windows_of_the_program_that_was_reached() -> None:
     area = effect_area(SCREEN, WINDOWS, (Point(120, 120),), 0)
     assert area.family == {1, 2}
-    assert seen(area, 300, 200)
-    assert seen(area, 650, 200), "another window of the program"
-    assert not seen(area, 470, 380), "what covers it is another program's"
-    assert not seen(area, 550, 200), "between them is the root"
+    assert is_seen(area, 300, 200)
+    assert is_seen(area, 650, 200), "another window of the program"
+    assert not is_seen(area, 470, 380), "what covers it is another program's"
+    assert not is_seen(area, 550, 200), "between them is the root"
 
 
 def test_an_effect_on_the_bare_root_shows_where_no_window_is() -> None:
     area = effect_area(SCREEN, WINDOWS, (Point(20, 700),), 1)
     assert not area.family
-    assert seen(area, 900, 700)
-    assert not seen(area, 500, 400), "a clock"
-    assert not seen(area, 300, 80), "the frame of a window, drawn anew as the focus moves"
+    assert is_seen(area, 900, 700)
+    assert not is_seen(area, 500, 400), "a clock"
+    assert not is_seen(area, 300, 80), "the frame of a window, drawn anew as the focus moves"
 
 
 def test_keys_reach_the_focused_window() -> None:
@@ -56,14 +56,14 @@ def test_keys_reach_the_focused_window() -> None:
 def test_a_target_is_left_without_what_others_cover() -> None:
     area = target_area(SCREEN, WINDOWS, EDITOR)
     assert area.box == EDITOR.bounds
-    assert not seen(area, 470, 380)
-    assert seen(area, 440, 340)
+    assert not is_seen(area, 470, 380)
+    assert is_seen(area, 440, 340)
 
 
 def test_a_box_can_be_left_out() -> None:
     area = without(effect_area(SCREEN, WINDOWS, (Point(120, 120),), 0), Rect(200, 200, 50, 20))
-    assert not seen(area, 210, 210)
-    assert seen(area, 260, 210)
+    assert not is_seen(area, 210, 210)
+    assert is_seen(area, 260, 210)
 
 
 def test_an_area_is_of_whole_tiles_so_that_no_tile_is_ours_and_theirs() -> None:
@@ -120,7 +120,7 @@ def test_a_tip_that_goes_is_no_effect_of_a_click_beside_it() -> None:
     beside, inside = (Point(120, 120),), (Point(210, 210),)
     area = effect_area(SCREEN, before, beside, 0)
     assert not is_effect(closed, area, before, WINDOWS, beside)
-    assert not seen(area, 210, 210), "what it covered"
+    assert not is_seen(area, 210, 210), "what it covered"
     assert is_effect(closed, effect_area(SCREEN, before, inside, 0), before, WINDOWS, inside)
     assert is_effect(closed, effect_area(SCREEN, before, (), 1), before, WINDOWS), "Escape closes a menu"
 
@@ -129,7 +129,7 @@ def test_the_frame_around_a_window_can_close_it() -> None:
     on_title = effect_area(SCREEN, WINDOWS, (Point(300, 90),), 0)
     closed = window_changes(WINDOWS, (CLOCK, PALETTE))
     assert [is_effect(one, on_title, WINDOWS, (CLOCK, PALETTE)) for one in closed] == [True]
-    assert not seen(on_title, 300, 200), "its pixels are no effect of a click beside it"
+    assert not is_seen(on_title, 300, 200), "its pixels are no effect of a click beside it"
 
 
 def test_the_middle_of_a_window_is_where_it_can_be_seen() -> None:

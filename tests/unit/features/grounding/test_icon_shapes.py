@@ -30,12 +30,12 @@ def on_ground(ink: np.ndarray, ground: int, colour: int) -> np.ndarray:
     return picture.astype(np.uint8)
 
 
-def seen(ink: np.ndarray, ground: int = 240, colour: int = 40) -> dict[str, float]:
+def find_meanings(ink: np.ndarray, ground: int = 240, colour: int = 40) -> dict[str, float]:
     picture = on_ground(ink, ground, colour)
     return dict(shape_meanings(picture, Rect(0, 0, picture.shape[1], picture.shape[0])))
 
 
-def themed(name: str, size: str = "48x48", side: int = 18) -> np.ndarray:
+def load_themed(name: str, size: str = "48x48", side: int = 18) -> np.ndarray:
     file = next(THEME.glob(f"{size}/*/{name}-symbolic.symbolic.png"), None)
     if file is None:
         pytest.skip(f"no {name} in {THEME}")
@@ -51,18 +51,18 @@ def themed(name: str, size: str = "48x48", side: int = 18) -> np.ndarray:
 def test_an_icon_of_the_theme_is_known_in_another_size_and_colour(
     name: str, meaning: str, ground: int, colour: int
 ) -> None:
-    likes = seen(themed(name), ground, colour)
+    likes = find_meanings(load_themed(name), ground, colour)
     assert max(likes, key=lambda one: likes[one]) == meaning
 
 
 def test_a_character_drawn_as_an_icon_is_known_without_a_theme() -> None:
     image = Image.new("L", (60, 60))
     ImageDraw.Draw(image).text((14, 8), "★", fill=255, font=ImageFont.truetype(str(FONT), 28))
-    assert "star" in seen(np.asarray(image, np.float32) / 255)
+    assert "star" in find_meanings(np.asarray(image, np.float32) / 255)
 
 
 def test_an_empty_button_and_a_frame_mean_nothing() -> None:
-    assert seen(np.zeros((24, 24), np.float32)) == {}
+    assert find_meanings(np.zeros((24, 24), np.float32)) == {}
     frame = np.full((44, 90, 4), 240, np.uint8)
     frame[4:40, 4:86] = 90
     frame[5:39, 5:85] = 240

@@ -21,7 +21,7 @@ CHART = VlmElement("v3-2", "chart", "sales", Rect(600, 300, 300, 200), 3)
 SAID = DisplayAnnotation("an editor", (BIN, CHART))
 
 
-def changed(*boxes: Rect) -> ChangedSince:
+def make_change(*boxes: Rect) -> ChangedSince:
     """Return the change of the tiles under these boxes."""
     tiles = 0
     for box in boxes:
@@ -32,29 +32,31 @@ def changed(*boxes: Rect) -> ChangedSince:
 
 
 def test_nothing_changed_and_all_stands() -> None:
-    assert drop_outdated(SAID, changed()) == SAID
+    assert drop_outdated(SAID, make_change()) == SAID
 
 
 def test_an_element_falls_with_the_first_tile_under_it() -> None:
-    assert drop_outdated(SAID, changed(Rect(139, 139, 1, 1))) == DisplayAnnotation("an editor", (CHART,))
-    assert drop_outdated(SAID, changed(Rect(600, 300, 2, 14))) == DisplayAnnotation("an editor", (BIN,))
-    assert drop_outdated(SAID, changed(Rect(400, 500, 100, 100))) == SAID
+    assert drop_outdated(SAID, make_change(Rect(139, 139, 1, 1))) == DisplayAnnotation("an editor", (CHART,))
+    assert drop_outdated(SAID, make_change(Rect(600, 300, 2, 14))) == DisplayAnnotation("an editor", (BIN,))
+    assert drop_outdated(SAID, make_change(Rect(400, 500, 100, 100))) == SAID
 
 
 def test_when_all_fell_there_is_no_list() -> None:
-    assert drop_outdated(SAID, changed(BIN.bbox, CHART.bbox)) == DisplayAnnotation("an editor", None)
+    assert drop_outdated(SAID, make_change(BIN.bbox, CHART.bbox)) == DisplayAnnotation("an editor", None)
 
 
 def test_the_sentence_falls_when_more_than_a_fifth_changed() -> None:
     below, above = Rect(0, 0, 1280, 144), Rect(0, 0, 1280, 160)
-    assert changed(below).share <= SCENE_SHARE < changed(above).share
-    assert drop_outdated(DisplayAnnotation("an editor"), changed(below)).vlm_scene == "an editor"
-    assert drop_outdated(DisplayAnnotation("an editor"), changed(above)).vlm_scene is None
+    assert make_change(below).share <= SCENE_SHARE < make_change(above).share
+    assert drop_outdated(DisplayAnnotation("an editor"), make_change(below)).vlm_scene == "an editor"
+    assert drop_outdated(DisplayAnnotation("an editor"), make_change(above)).vlm_scene is None
 
 
 def test_that_a_model_saw_nothing_stands_as_long_as_the_sentence() -> None:
-    assert drop_outdated(DisplayAnnotation(None, ()), changed(BIN.bbox)) == DisplayAnnotation(None, ())
-    assert drop_outdated(DisplayAnnotation(None, ()), changed(Rect(0, 0, 1280, 400))) == DisplayAnnotation(None, None)
+    assert drop_outdated(DisplayAnnotation(None, ()), make_change(BIN.bbox)) == DisplayAnnotation(None, ())
+    assert drop_outdated(DisplayAnnotation(None, ()), make_change(Rect(0, 0, 1280, 400))) == DisplayAnnotation(
+        None, None
+    )
 
 
 def test_what_nobody_knows_of_does_not_stand() -> None:

@@ -19,7 +19,7 @@ def screen(number: int, *windows: WindowInfo) -> WatchedDisplay:
     return made
 
 
-def shown(*displays: ShownDisplay) -> Scene:
+def assemble(*displays: ShownDisplay) -> Scene:
     found = make_apps(displays, lambda _, window: window.title)
     both = tuple(scene().displays[0].__class__(n, BOX, name=f":{100 + n}") for n in (1, 2))
     return scene(displays=both, apps=found, focused_window=None, ocr=(), ax=(), providers=())
@@ -29,7 +29,7 @@ def test_a_part_names_no_program_of_another_display() -> None:
     mine, parent = os.getpid(), os.getppid()
     secret = WindowInfo(5, "salaries.ods", BOX, wm_class="Secret")  # both name no process
     plain = WindowInfo(6, "notes", BOX, wm_class="Editor")
-    whole = shown(ShownDisplay(screen(1, secret), (mine,)), ShownDisplay(screen(2, plain), (parent,)))
+    whole = assemble(ShownDisplay(screen(1, secret), (mine,)), ShownDisplay(screen(2, plain), (parent,)))
     assert {app.display_id for app in whole.apps} == {1, 2}
     part = select_displays(whole, frozenset({2}))
     assert [(app.name, app.pid) for app in part.apps if app.windows] == [("Editor", 0)]
@@ -40,6 +40,6 @@ def test_a_part_names_no_program_of_another_display() -> None:
 
 def test_a_process_on_two_displays_is_told_with_each() -> None:
     pid = os.getpid()
-    whole = shown(ShownDisplay(screen(1, WindowInfo(5, "one", BOX, pid=pid))), ShownDisplay(screen(2), (pid,)))
+    whole = assemble(ShownDisplay(screen(1, WindowInfo(5, "one", BOX, pid=pid))), ShownDisplay(screen(2), (pid,)))
     assert [(app.pid, len(app.windows), app.display_id) for app in whole.apps] == [(pid, 1, 1), (pid, 0, 2)]
     assert [type(app) for app in select_displays(whole, frozenset({2})).apps] == [SceneApp]

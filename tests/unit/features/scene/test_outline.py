@@ -28,7 +28,7 @@ class Tree:
         return f"a1-{number}"
 
 
-def told(tree: Tree, *texts: OcrElement) -> list[str]:
+def describe(tree: Tree, *texts: OcrElement) -> list[str]:
     window = SceneWindow(WINDOW, "report", Rect(0, 0, 1280, 720), 1)
     found = scene(ax=tuple(tree.widgets), ocr=texts, apps=(SceneApp("editor", 812, (window,)),))
     return prompt_text(found).text.splitlines()[3:]
@@ -64,7 +64,7 @@ def test_a_form_of_a_page() -> None:
     tree.add("toggle button", "More", page, states=("expandable", "focusable"))
     tree.add("entry", "Number", page, value="7", only=("focusable", "visible", "showing", "read_only"))
     tree.add("push button", "Order", page, offscreen=True, only=("enabled", "sensitive", "visible"))
-    assert told(tree) == [
+    assert describe(tree) == [
         "a1-4 page",
         ' heading "Your order"',
         ' "Please fill in all fields. See"',
@@ -98,7 +98,7 @@ def test_rows_keep_their_words_together_with_what_can_be_done_in_them() -> None:
     item = tree.add("list item", "", tree.add("list"))
     tree.add("static", "•", item)
     tree.add("link", "Home", item)
-    assert told(tree) == [
+    assert describe(tree) == [
         'a1-2 table "Items"',
         ' a1-3 row "Screws" | "3.00"',
         '  a1-8 button "Edit"',
@@ -121,7 +121,7 @@ def test_a_gtk_dialog_takes_the_labels_beside_its_fields() -> None:
     tree.add("label", "Use TLS", panel, (34, 70, 80, 20))
     tree.add("label", "Nothing beside it", panel, (10, 200, 80, 20))
     tree.add("push button", "", panel, (10, 300, 20, 20))
-    assert told(tree) == [
+    assert describe(tree) == [
         'a1-3 textbox "Host name" = "alpha" focused',
         'a1-5 combobox "Protocol" = "UDP"',
         'a1-6 checkbox "Use TLS"',
@@ -145,7 +145,7 @@ def test_a_text_of_the_screen_that_a_widget_tells_is_left_out_and_any_other_stay
         OcrElement("t1-5", "in a picture", Rect(12, 101, 80, 18), 0.7, 1),
         OcrElement("t1-6", "↑", Rect(500, 101, 10, 10), 0.9, 1),
     )
-    assert told(tree, *texts) == [
+    assert describe(tree, *texts) == [
         'a1-2 button "Close dialog"',
         'a1-3 checkbox "Gift wrap"',
         '"A long line"',
@@ -189,4 +189,4 @@ def test_a_tree_that_is_made_to_hurt_is_told_in_time() -> None:
         around = tree.add("panel", "", around, (0, -100_000, 1 << 19, 1 << 19))
     tree.add("push button", "Deep", around, (10, 10, 20, 20))
     tree.add("entry", "", around, (10, -100_000, 20, 1 << 19), states=("focusable",))
-    assert told(tree) == ['a1-1502 button "Deep"', "a1-1503 textbox"]
+    assert describe(tree) == ['a1-1502 button "Deep"', "a1-1503 textbox"]

@@ -217,14 +217,14 @@ def desk(number: int, texts: tuple[OcrElement, ...], *more: SceneWindow, focused
     return scene(number, displays=(shown,), focused_window=focus, apps=apps, ocr=texts, ax=())
 
 
-def placed(number: int, words: str, x: int, y: int = 10, conf: float = 0.97) -> OcrElement:
+def make_text(number: int, words: str, x: int, y: int = 10, conf: float = 0.97) -> OcrElement:
     return replace(text(number, words, conf=conf), bbox=Rect(x, y, 60, 12))
 
 
 def test_of_other_windows_only_how_much_differs_is_told_and_never_the_whole() -> None:
-    cells = tuple(placed(at, f"cell {at}", 450, at) for at in range(10, 500))
+    cells = tuple(make_text(at, f"cell {at}", 450, at) for at in range(10, 500))
     changed = tuple(replace(one, text=f"{one.text} new") for one in cells)
-    before, now = desk(1, (placed(1, "$ ", 10), *cells)), desk(2, (placed(1, "$ y", 10), *changed))
+    before, now = desk(1, (make_text(1, "$ ", 10), *cells)), desk(2, (make_text(1, "$ y", 10), *changed))
     told = acted_text(before, now, (), 300).text
     assert '~ t1-1 "$ y"' in told
     assert "Calc" in told
@@ -238,10 +238,10 @@ def test_of_other_windows_only_how_much_differs_is_told_and_never_the_whole() ->
 
 
 def test_a_new_window_that_is_not_painted_yet_shows_nothing_of_those_beneath() -> None:
-    beneath = (placed(5, "Budget 2026", 450), placed(6, "Total", 450, 40))
+    beneath = (make_text(5, "Budget 2026", 450), make_text(6, "Total", 450, 40))
     dialog = SceneWindow("0x600009", "Save", Rect(420, 0, 300, 200), 1, 0, kind="dialog")
     hidden = replace(CALC, visibility="covered", stacking=2)
-    now = desk(2, (*beneath, placed(7, "Keep format?", 450, 80)), dialog)
+    now = desk(2, (*beneath, make_text(7, "Keep format?", 450, 80)), dialog)
     now = replace(now, apps=(now.apps[0], replace(now.apps[1], windows=(dialog, hidden))))
     told = acted_text(desk(1, beneath), now, (), 300).text
     assert '"Save"' in told
@@ -250,7 +250,7 @@ def test_a_new_window_that_is_not_painted_yet_shows_nothing_of_those_beneath() -
 
 
 def test_icons_that_were_read_as_letters_are_left_out() -> None:
-    crumbs = (placed(1, "ロ目", 10, conf=0.36), placed(2, "Invoice 2026", 10, 60, conf=0.41))
+    crumbs = (make_text(1, "ロ目", 10, conf=0.36), make_text(2, "Invoice 2026", 10, 60, conf=0.41))
     told = prompt_text(desk(1, crumbs)).text
     assert "ロ目" not in told
     assert "Invoice 2026" in told
