@@ -109,7 +109,7 @@ def test_evidence_is_the_judged_view_and_gives_the_judges_jpeg_again(rig: Evalua
 
 
 def test_a_wait_without_open_leaves_keeps_its_evidence_too(rig: EvaluatorRig, ring: PaintedRing) -> None:
-    still = ask(Stable(5), is_known={0: yes("unchanged for 5 s")}, keep_evidence=True)
+    still = ask(Stable(5), known={0: yes("unchanged for 5 s")}, keep_evidence=True)
     answered = rig.run(ring.job(still)).answered[0]
     assert answered.whole == yes("unchanged for 5 s")
     assert answered.evidence is not None
@@ -187,13 +187,13 @@ def test_a_slow_answer_holds_no_other_wait_of_the_job_up(rig: EvaluatorRig, ring
 
 def test_a_leaf_that_cannot_matter_any_more_is_not_asked(rig: EvaluatorRig, ring: PaintedRing) -> None:
     window, still = WindowTitle("x"), Stable(5)
-    settled = rig.run(ring.job(ask(AllOf((window, GREEN_LAMP)), is_known={0: no("no such window")})))
+    settled = rig.run(ring.job(ask(AllOf((window, GREEN_LAMP)), known={0: no("no such window")})))
     assert settled.answered[0].answers == ()
     assert settled.answered[0].whole == no("no such window")
     light(ring)
     either = rig.run(ring.job(ask(AnyOf((GREEN_LAMP, Criteria("other"))), wait_id="w2")))
     assert [answer.index for answer in either.answered[0].answers] == [0]
-    part = rig.run(ring.job(ask(AllOf((still, GREEN_LAMP)), is_known={0: unknown("display_down", "no frame")})))
+    part = rig.run(ring.job(ask(AllOf((still, GREEN_LAMP)), known={0: unknown("display_down", "no frame")})))
     assert part.answered[0].whole == unknown("display_down", "no frame")
     assert [answer.verdict.answer for answer in part.answered[0].answers] == [Answer.YES]
 

@@ -9,7 +9,7 @@ import pytest
 from acud.base.errors import ShmFull
 from acud.protocol.capture import Notice
 from tests.integration.tmpfs import tmpfs
-from tests.unit.supervisor.test_orphaned_rings import LAYOUT, Host, left, ring
+from tests.unit.supervisor.test_orphaned_rings import LAYOUT, Host, list_left, ring
 
 
 def size(rings: int) -> str:
@@ -24,12 +24,12 @@ def test_rings_of_other_sources_give_way_first(tmp_path: Path) -> None:
             ring(shm, name, 6, 7)
         host = Host(shm)
         first = host.hello(":1")
-        assert left(shm) == {"1.4", "1.5"}
+        assert list_left(shm) == {"1.4", "1.5"}
         assert host.attach.previous == str(shm / "1.4")
         second = host.hello(":2")
         assert (second.server, second.frame, second.epoch) == ("new.x", 0, 5)
         third = host.hello(":3")  # what the first one is still to be compared with goes too
-        assert (left(shm), third.up) == ({"1.5", "2.5", "3.5"}, True)
+        assert (list_left(shm), third.up) == ({"1.5", "2.5", "3.5"}, True)
         host.sources.notice(Notice(":1", first.epoch, 8, 1, fresh=True))
         assert (first.server, first.frame) == ("run.x", 8)
 
@@ -40,7 +40,7 @@ def test_its_own_ring_gives_way_last_and_its_frames_go_on(tmp_path: Path) -> Non
         ring(shm, "1.4", 6, 7)
         host = Host(shm)
         source = host.hello()
-        assert left(shm) == {"1.5"}
+        assert list_left(shm) == {"1.5"}
         assert (source.server, host.attach.first_frame, host.attach.previous) == ("run.x", 8, "")
         assert (source.up, source.live) == (True, False)
 
@@ -53,5 +53,5 @@ def test_without_anything_to_give_way_the_source_is_lost(tmp_path: Path) -> None
         with pytest.raises(ShmFull):
             host.hello(":2")
         lost = host.sources.by_name[":2"]
-        assert (left(shm), lost.up) == ({"1.1"}, False)
+        assert (list_left(shm), lost.up) == ({"1.1"}, False)
         assert "MB free" in lost.lost_reason

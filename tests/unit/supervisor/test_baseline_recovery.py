@@ -13,7 +13,7 @@ from acud.types import Change, Rect
 from acud.waits import events as happened
 from acud.waits.targets import TargetLocation
 from tests.fixtures.manual_clock import ManualClock
-from tests.unit.supervisor.test_orphaned_rings import left, ring
+from tests.unit.supervisor.test_orphaned_rings import list_left, ring
 
 TOKEN = ":1@run.x/64x48#6+4,4,20,20"
 AIM = TargetLocation(":1", Rect(4, 4, 20, 20))
@@ -45,10 +45,10 @@ def test_a_wait_that_is_aimed_again_asks_for_a_look_once(tmp_path: Path) -> None
     job = work.build("job")
     assert (job.path, job.epoch, job.min_frame, job.max_frame) == (str(tmp_path / "1.4"), 4, 6, 6)
     rig.orphaned_rings.mark_compared(":1")
-    assert left(tmp_path) == {"1.4"}
+    assert list_left(tmp_path) == {"1.4"}
     work.on_result(JobResult("job", "done", identity="a"))
     assert rig.told == [happened.BaselineIdentified(1.0, TOKEN, "a")]
-    assert not left(tmp_path)
+    assert not list_left(tmp_path)
 
 
 def test_a_target_that_no_frame_shows_as_it_was_is_not_looked_for(tmp_path: Path) -> None:
