@@ -71,7 +71,8 @@ def test_a_recording_answers_with_its_first_frame(recorder: Daemon, screen: Disp
     kept.rename(aside)
     try:
         kept.touch()
-        failed = recorder.client.record_start(screen.name).recording
+        began = recorder.client.record_start(screen.name).recording
+        failed = until(lambda: _done(recorder, began.recording_id), "its failure")  # on a busy machine it may come later
     finally:
         kept.unlink()
         aside.rename(kept)
