@@ -72,7 +72,7 @@ def test_a_recording_answers_with_its_first_frame(recorder: Daemon, screen: Disp
     try:
         kept.touch()
         began = recorder.client.record_start(screen.name).recording
-        failed = until(lambda: _done(recorder, began.recording_id), "its failure")  # on a busy machine it may come later
+        failed = until(lambda: _done(recorder, began.recording_id), "its failure")  # after the answer, if busy
     finally:
         kept.unlink()
         aside.rename(kept)
