@@ -8,6 +8,7 @@ and Ubuntu name libjpeg differently. The bundle is installed once, to see that i
 from __future__ import annotations
 
 import argparse
+import base64
 import hashlib
 import json
 import os
@@ -147,6 +148,7 @@ def _add_wheels(interpreter: Path, wheels: Path, urls: Mapping[str, str]) -> str
         pip = [env / "bin" / "python", "-m", "pip"]
         checked = ["--quiet", "--no-deps", "--require-hashes"]
         _run([*pip, "download", *checked, "--only-binary", ":all:", "-d", wheels, "-r", downloads])
+        drop_requirements(next(wheels.glob("rapidocr-*[0-9]-py3-none-any.whl")))
         installer = Path(scratch, "pip.lock")
         installer.write_text(entries(TOOLS_LOCK.read_text(encoding="utf-8"))["pip"], encoding="utf-8")
         _run([*pip, "download", *checked, "--only-binary", ":all:", "-d", wheels, "-r", installer])
@@ -165,6 +167,28 @@ def _add_wheels(interpreter: Path, wheels: Path, urls: Mapping[str, str]) -> str
             shutil.copy(wheel, wheels)
     _check_simd(wheels, python)
     return python
+
+
+def drop_requirements(wheel: Path) -> None:
+    """Put in the place of a wheel one that asks for no other, `+models` in its version: acud reads the models of
+    RapidOCR and runs none of its code, which would bring OpenCV.
+    """
+    name, version, tags = wheel.name.split("-", 2)
+    own = f"{version}+models"
+    record = f"{name}-{own}.dist-info/RECORD"
+    rows = [f"{record},,\n"]
+    with zipfile.ZipFile(wheel) as taken, zipfile.ZipFile(wheel.with_name(f"{name}-{own}-{tags}"), "w") as made:
+        for file in taken.namelist():
+            place, data = file.replace(f"{name}-{version}.dist-info/", f"{name}-{own}.dist-info/"), taken.read(file)
+            if place.endswith(".dist-info/METADATA"):
+                data = re.sub(rb"^Requires-Dist: .*\n", b"", data, flags=re.MULTILINE)
+                data = data.replace(f"\nVersion: {version}\n".encode(), f"\nVersion: {own}\n".encode(), 1)
+            if place != record:
+                made.writestr(place, data, zipfile.ZIP_DEFLATED)
+                digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+                rows.append(f"{place},sha256={digest},{len(data)}\n")
+        made.writestr(record, "".join(rows))
+    wheel.unlink()
 
 
 def _tools(interpreter: Path, python: str) -> Path:

@@ -13,7 +13,7 @@ from shutil import which
 from acud.base.errors import NotInstalled
 
 EXTRAS: dict[str, tuple[str, ...]] = {
-    "actions": ("cv2", "dbus_fast", "heroicons", "jeepney", "lucide", "qtawesome", "resvg_py"),
+    "actions": ("dbus_fast", "heroicons", "jeepney", "lucide", "qtawesome", "resvg_py"),
     "fleet": ("nacl", "nats", "nkeys", "uvloop"),
     "keyring": ("keyring",),
     "ocr": ("onnxruntime", "rapidocr"),

@@ -3,16 +3,16 @@
 Three things are measured, and the least is the similarity:
 
 - *Light and dark*: Lin's concordance correlation (Biometrics 45, 1989) in the colour channel in which the picture
-  varies most: 2 cov / (var + var + difference of means ^ 2). It is 1 for equal values only; unlike the correlation that
-  OpenCV normalises, paler, brighter and flat places are less alike, and a flat place is 0 instead of anything.
+  varies most: 2 cov / (var + var + difference of means ^ 2). It is 1 for equal values only; unlike a normalised
+  correlation, paler, brighter and flat places are less alike, and a flat place is 0 instead of anything.
 - *Colour*: 1 less the greatest difference of a channel's mean over any 8x8 pixels, as a share of 255. So a red lamp is
   no green one, however small it is in its picture.
 - *The worst small window*: a concordance of every 9x9 pixels by themselves, at the best shift of up to a pixel each
   and in the contrast of the whole place. So one other letter, a tick or a badge makes another picture, and letters
   drawn half a pixel further do not. What is faint beside the picture's own contrast counts little.
 
-The correlation of each place (OpenCV's `matchTemplate`) is no less than the first. It leaves out what cannot be alike;
-the rest is measured exactly, so that what is found does not depend on how much is searched at once.
+The first is measured of every place at once (`acud.pixels.correlation`) and leaves out what is not alike; the rest is
+measured exactly, so that what is found does not depend on how much is searched at once.
 """
 
 from __future__ import annotations
@@ -23,11 +23,13 @@ import struct
 import zlib
 from typing import NamedTuple
 
-import cv2
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 from PIL import Image
 
+from acud.pixels.correlation import PixelPattern, find_alike
+from acud.pixels.filters import resize, sum_windows
 from acud.types import Rect, Verdict, unknown
 
 SCALES = (1.0, 0.95, 1.05, 0.9, 1.1)
@@ -40,7 +42,7 @@ _FEWEST_PX = 64  # opaque pixels that a picture needs, half as many when scaled;
 _FLATTEST = 4.0  # the least variance: that of two levels up and down
 _NO_VARIANCE = 1e-3
 _ROUNDING = 0.01
-"""The correlation of a large part is off by so much at most, by its Fourier transform in single precision."""
+"""The concordance of every place at once is off by less, by Fourier transforms in single precision."""
 _FLAT = "what is opaque of the image is of one colour, or too little: take in more of what is around it"
 _SIGN_PX, _FEWEST_SIGN_PX = 9, 6
 _SHIFTS = sorted(
@@ -51,29 +53,24 @@ _FAINT, _FAINTEST = 0.08, 40.0
 _SIGN_SHARE = 0.5
 """So much of what a window lacks counts: at a similarity of 0.9 the worst may have a concordance of 0.8. Chosen by text
 of which one sign differs, and by the same text drawn between pixels, heavier, lighter and paler (measured)."""
-_PEAK: NDArray[np.uint8] = np.ones((2 * REACH_PX + 1, 2 * REACH_PX + 1), np.uint8)
 
 Pixels = NDArray[np.uint8]
 Differences = NDArray[np.float32]
 Scores = NDArray[np.float64]
 
-cv2.setNumThreads(1)
-
 
 class Template(NamedTuple):
-    """A picture in one size: height x width x 3 uint8 BGR, and which pixels count (1 or 0; None: all).
-
-    `channel`: in which it varies most, with its `mean` and `variance` over the pixels that count, of which there
-    are `pixels`.
+    """A picture in one size: height x width x 3 uint8 BGR, and which pixels count (None: all). `channel`: in which it
+    varies most, with its `mean` and `variance` over the pixels that count. `pattern`: that channel.
     """
 
     scale: float
     bgr: Pixels
-    opaque: Pixels | None
+    opaque: NDArray[np.bool_] | None
     channel: int
-    pixels: int
     mean: float
     variance: float
+    pattern: PixelPattern
 
     @property
     def width(self) -> int:
@@ -99,7 +96,7 @@ def templates(png: bytes) -> tuple[Template, ...] | Verdict:
         return rgba
     bgr = np.ascontiguousarray(rgba[:, :, 2::-1])
     alpha = rgba[:, :, 3]
-    opaque = None if alpha.min() >= 128 else (alpha >= 128).astype(np.uint8)
+    opaque = None if alpha.min() >= 128 else alpha >= 128
     found: dict[tuple[int, int], Template] = {}
     for scale in SCALES:
         size = round(bgr.shape[1] * scale), round(bgr.shape[0] * scale)
@@ -124,11 +121,8 @@ def places(template: Template, pixels: Pixels, similarity: float) -> list[ImageP
         ImagePlace(x, y, similarity_at(template, pixels, x, y))
         for x, y in _candidates(template, plane, similarity - _ROUNDING)
     )
-    return sorted((one for one in measured if one.similarity >= similarity), key=_order)
-
-
-def _order(place: ImagePlace) -> tuple[float, int, int]:
-    return -place.similarity, place.y, place.x
+    found = [one for one in measured if one.similarity >= similarity]
+    return sorted(found, key=lambda one: (-one.similarity, one.y, one.x))
 
 
 def box_of(template: Template, place: ImagePlace) -> Rect:
@@ -144,69 +138,37 @@ def _decode_png(png: bytes) -> Pixels | Verdict:
         return unknown("image_unreadable", f"the PNG of the image can't be decoded: {fault}")
 
 
-def _scale_template(bgr: Pixels, opaque: Pixels | None, scale: float, size: tuple[int, int]) -> Template | None:
+def _scale_template(
+    bgr: Pixels, opaque: NDArray[np.bool_] | None, scale: float, size: tuple[int, int]
+) -> Template | None:
     """Return the picture in another size; None when it is too flat there to be found."""
     if scale != 1.0:
-        way = cv2.INTER_AREA if scale < 1.0 else cv2.INTER_LINEAR
-        bgr = np.asarray(cv2.resize(bgr, size, interpolation=way), np.uint8)
+        bgr = np.rint(resize(bgr, size)).astype(np.uint8)
         if opaque is not None:  # what a transparent pixel has a part in does not count
-            opaque = (cv2.resize(opaque.astype(np.float32), size, interpolation=way) > 0.99).astype(np.uint8)
-    counted = bgr.reshape(-1, 3) if opaque is None else bgr[opaque.astype(np.bool_)]
+            opaque = resize(opaque, size) > 0.99
+    counted = bgr.reshape(-1, 3) if opaque is None else bgr[opaque]
     variances = counted.astype(np.float64).var(axis=0) if len(counted) >= _FEWEST_PX // 2 else np.zeros(3)
     channel = int(variances.argmax())
     if variances[channel] < _FLATTEST:
         return None
     mean = float(counted[:, channel].mean(dtype=np.float64))
-    return Template(scale, bgr, opaque, channel, len(counted), mean, float(variances[channel]))
+    variance = float(variances[channel])
+    counts = None if opaque is None else opaque.astype(np.float32)
+    values = (bgr[:, :, channel] - mean).astype(np.float32) * (1 if counts is None else counts)
+    pattern = PixelPattern(values, counts, mean, variance * len(counted))
+    return Template(scale, bgr, opaque, channel, mean, variance, pattern)
 
 
 def _candidates(template: Template, plane: Pixels, least: float) -> list[tuple[int, int]]:
     """Return (column, row) of each place whose concordance may reach `least`; of very many only the local maxima."""
-    correlation = _correlation(template, plane)
-    rows, columns = np.nonzero(correlation >= least)  # the concordance is no more than that
-    if not rows.size:
-        return []
-    means, variances = (one[rows, columns] for one in _moments(template, plane))
-    together = correlation[rows, columns] * np.sqrt(variances * template.variance)
-    scores = 2.0 * together / (variances + template.variance + (means - template.mean) ** 2)
-    alike = scores >= least
-    rows, columns, scores = rows[alike], columns[alike], scores[alike]
+    rows, columns, scores = find_alike(template.pattern, plane, least)
     if len(rows) > _MOST_MEASURED:
-        known = np.full(correlation.shape, -1.0, np.float32)
-        known[rows, columns] = scores
-        peaks = known[rows, columns] >= cv2.dilate(known, _PEAK)[rows, columns]
+        known = np.full([side + 2 * REACH_PX for side in plane.shape], -1.0, np.float32)
+        known[rows + REACH_PX, columns + REACH_PX] = scores
+        around = sliding_window_view(known, (2 * REACH_PX + 1, 2 * REACH_PX + 1))
+        peaks = scores >= around[rows, columns].max(axis=(1, 2))
         rows, columns = rows[peaks], columns[peaks]
-    return [(int(x), int(y)) for y, x in zip(rows, columns, strict=True)]
-
-
-def _correlation(template: Template, plane: Pixels) -> Differences:
-    """Return Pearson's correlation at each place; meaningless where the place is flat."""
-    wanted = np.ascontiguousarray(template.bgr[:, :, template.channel])
-    if template.opaque is None:
-        return np.asarray(cv2.matchTemplate(plane, wanted, cv2.TM_CCOEFF_NORMED), np.float32)
-    # OpenCV's own way with a mask is as dear, and divides by zero.
-    products = cv2.matchTemplate(plane, wanted * template.opaque, cv2.TM_CCORR)
-    means, variances = _moments(template, plane)
-    together = products / template.pixels - means * template.mean
-    return np.asarray(together / np.sqrt(np.maximum(variances, _NO_VARIANCE) * template.variance), np.float32)
-
-
-def _moments(template: Template, plane: Pixels) -> tuple[Scores, Scores]:
-    """Return mean and variance of the counted pixels at each place."""
-    if template.opaque is None:
-        tables = cv2.integral2(plane, sdepth=cv2.CV_64F, sqdepth=cv2.CV_64F)
-        sums, squares = (_boxes(np.asarray(table, np.float64), template) for table in tables)
-    else:
-        values, weights = plane.astype(np.float32), template.opaque.astype(np.float32)
-        ways = (cv2.matchTemplate(one, weights, cv2.TM_CCORR) for one in (values, values * values))
-        sums, squares = (np.asarray(one, np.float64) for one in ways)
-    means = sums / template.pixels
-    return means, np.maximum(squares / template.pixels - means**2, 0.0)
-
-
-def _boxes(table: Scores, template: Template) -> Scores:
-    w, h = template.width, template.height
-    return np.asarray(table[h:, w:] - table[:-h, w:] - table[h:, :-w] + table[:-h, :-w])
+    return list(zip(columns.tolist(), rows.tolist(), strict=True))
 
 
 def similarity_at(template: Template, pixels: Pixels, x: int, y: int) -> float:
@@ -223,22 +185,22 @@ def _worst_window(template: Template, pixels: Pixels, enough: float) -> float:
         return enough
     wanted = template.bgr[:, :, template.channel].astype(np.float64)
     values = pixels[:, :, template.channel].astype(np.float64)
-    seen = values if template.opaque is None else values[template.opaque.astype(np.bool_)]
+    seen = values if template.opaque is None else values[template.opaque]
     # How much paler or brighter the whole is was measured before.
     values = (values - seen.mean()) * math.sqrt(template.variance / max(seen.var(), _NO_VARIANCE))
     weights = np.ones(wanted.shape) if template.opaque is None else template.opaque.astype(np.float64)
     wanted, weights = wanted[1:-1, 1:-1] - template.mean, weights[1:-1, 1:-1]
     size = min(_SIGN_PX, wanted.shape[1]), min(_SIGN_PX, wanted.shape[0])
-    counts = np.maximum(_sums(weights, size), 1.0)
-    means = _sums(wanted * weights, size) / counts
-    variances = _sums(wanted**2 * weights, size) / counts - means**2
+    counts = np.maximum(sum_windows(weights, *size), 1.0)
+    means = sum_windows(wanted * weights, *size) / counts
+    variances = sum_windows(wanted**2 * weights, *size) / counts - means**2
     faint = max(_FAINTEST, _FAINT * template.variance)
     best: Scores = np.full(counts.shape, -1.0)
     for shift in _SHIFTS:
         moved = _shift_values(values, *shift)
-        others = _sums(moved * weights, size) / counts
-        together = _sums(wanted * moved * weights, size) / counts - means * others
-        spread = _sums(moved**2 * weights, size) / counts - others**2
+        others = sum_windows(moved * weights, *size) / counts
+        together = sum_windows(wanted * moved * weights, *size) / counts - means * others
+        spread = sum_windows(moved**2 * weights, *size) / counts - others**2
         scores = (2.0 * together + faint) / (variances + spread + (means - others) ** 2 + faint)
         best = np.maximum(best, scores)
         worst = 1.0 - _SIGN_SHARE * (1.0 - float(best.min()))
@@ -257,21 +219,11 @@ def _shift_values(values: Scores, down: float, right: float) -> Scores:
     return np.asarray(sum(parts) / len(parts), np.float64)
 
 
-def _sums(values: Differences | Scores, size: tuple[int, int]) -> Scores:
-    """Return the sum of each whole window of `size` (width, height)."""
-    sums = cv2.boxFilter(values, -1, size, anchor=(0, 0), normalize=False, borderType=cv2.BORDER_CONSTANT)
-    return np.asarray(sums[: values.shape[0] - size[1] + 1, : values.shape[1] - size[0] + 1], np.float64)
-
-
 def _concordance(template: Template, pixels: Pixels) -> float:
-    values = pixels[:, :, template.channel].astype(np.float64)
-    wanted = template.bgr[:, :, template.channel].astype(np.float64)
+    away, wanted = (one[:, :, template.channel] - template.mean for one in (pixels, template.bgr))
     if template.opaque is not None:
-        counted = template.opaque.astype(np.bool_)
-        values, wanted = values[counted], wanted[counted]
-    away = values.mean() - template.mean
-    together = float(((values - values.mean()) * (wanted - template.mean)).mean())
-    return float(2.0 * together / (values.var() + template.variance + away**2))
+        away, wanted = away[template.opaque], wanted[template.opaque]
+    return float(2.0 * (away * wanted).sum() / ((away**2).sum() + (wanted**2).sum()))
 
 
 def _colour_difference(template: Template, difference: Differences) -> float:
@@ -281,5 +233,5 @@ def _colour_difference(template: Template, difference: Differences) -> float:
         counts: Differences | float = float(size[0] * size[1])
     else:
         difference = difference * template.opaque[:, :, None]
-        counts = np.maximum(_sums(template.opaque.astype(np.float32), size), _FEWEST_PX / 4)[:, :, None]
-    return float(np.abs(_sums(difference, size) / counts).max())
+        counts = np.maximum(sum_windows(template.opaque.astype(np.float32), *size), _FEWEST_PX / 4)[:, :, None]
+    return float(np.abs(sum_windows(difference, *size) / counts).max())

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from acud.evaluator.image_match import REACH_PX, ImagePlace, Template, box_of, places, templates
 from acud.evaluator.view_pixels import ViewPixels
+from acud.pixels.components import find_shapes, spread
 from acud.pixels.tiles import Mask, TileCompare
 from acud.types import TILE_PX, Rect, ScreenImage, Verdict, no, unknown, yes
 from acud.types.actions import Point
@@ -134,16 +134,9 @@ def search_parts(mask: Mask, template: Template, whole: Rect) -> list[Rect]:
     if not mask.any():
         return []
     across, down = (-(-(side + 2 * REACH_PX) // TILE_PX) for side in (template.width, template.height))
-    kernel = np.ones((2 * down + 1, 2 * across + 1), np.uint8)
-    grown = cv2.dilate(mask.astype(np.uint8), kernel)
-    _, _, stats, _ = cv2.connectedComponentsWithStats(grown, connectivity=8)
-    parts = [part for row in stats[1:] if (part := _tiles_box(row).intersect(whole)) is not None]
+    boxes = find_shapes(spread(mask, 2 * across + 1, 2 * down + 1))[:, :4] * TILE_PX
+    parts = [part for box in boxes.tolist() if (part := Rect(*box).intersect(whole)) is not None]
     return parts if sum(part.area for part in parts) < whole.area else [whole]
-
-
-def _tiles_box(row: NDArray[Any]) -> Rect:
-    x, y, w, h = (int(row[i]) * TILE_PX for i in range(4))
-    return Rect(x, y, w, h)
 
 
 def _decided_places(part: Rect, template: Template, whole: Rect) -> Rect:

@@ -10,7 +10,7 @@ import shlex
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -50,17 +50,13 @@ def demo(session: Session, *, keep: bool, folder: Path | None) -> None:
     acud demo --keep
     """
     session.only_here("acud demo")
-    home = (folder or _default_folder(os.environ)).absolute()
+    home = (folder or (Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "acud-demo")).absolute()
     if not session.json:
         _show(home, keep)
         return
     with contextlib.redirect_stdout(sys.stderr):
         told = _show(home, keep)
     session.show(told, lambda: None)
-
-
-def _default_folder(env: Mapping[str, str]) -> Path:
-    return Path(env.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "acud-demo"
 
 
 def _show(home: Path, keep: bool) -> WaitShowReply:

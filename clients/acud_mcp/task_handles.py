@@ -43,7 +43,7 @@ class Handles:
 
     async def handle_for(self, caller: McpCaller, reply: Message) -> Message:
         """Return the handle of the wait that `smart_wait` answered `reply` about, or `reply` for one without tasks."""
-        if reply["isError"] or not _declares(caller):
+        if reply["isError"] or not (caller.client.is_modern and TASKS in caller.client.extensions):
             return reply
         request = WaitResult(str(reply["structuredContent"]["wait_id"]), peek=True, again_s=_ASKS_AGAIN_S)
         try:
@@ -100,10 +100,6 @@ class Handles:
             return None
         except AcudError as fault:
             refuse(fault)
-
-
-def _declares(caller: McpCaller) -> bool:
-    return caller.client.is_modern and TASKS in caller.client.extensions
 
 
 def _find_task_id(caller: McpCaller, params: Message) -> str:

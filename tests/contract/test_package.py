@@ -70,13 +70,7 @@ def test_extras_of_the_bundle_are_those_of_the_package() -> None:
 
 
 def test_the_table_of_extras_names_a_module_of_each_package() -> None:
-    named = {
-        "google-re2": "re2",
-        "nats-py[nkeys]": "nats",
-        "opencv-python-headless": "cv2",
-        "pynacl": "nacl",
-        "python-stdnum": "stdnum",
-    }
+    named = {"google-re2": "re2", "nats-py[nkeys]": "nats", "pynacl": "nacl", "python-stdnum": "stdnum"}
     named |= {
         "opentelemetry-exporter-otlp-proto-http": "opentelemetry.exporter.otlp.proto.http",
         "opentelemetry-sdk": "opentelemetry.sdk",
@@ -93,6 +87,19 @@ def test_what_is_left_out_is_there_to_be_left_out() -> None:
     patterns = [line for line in lines if not line.startswith("#")]
     assert patterns
     assert [pattern for pattern in patterns if not list(site.glob(pattern))] == []
+
+
+def test_a_wheel_without_requirements_is_whole_and_names_itself(tmp_path: Path) -> None:
+    _wheel(tmp_path)
+    package.drop_requirements(tmp_path / f"acud-{VERSION}-py3-none-any.whl")
+    (made,) = tmp_path.iterdir()
+    info = f"acud-{VERSION}+models.dist-info"
+    with zipfile.ZipFile(made) as opened:
+        assert made.name == f"acud-{VERSION}+models-py3-none-any.whl"
+        assert f"\nVersion: {VERSION}+models\n" in opened.read(f"{info}/METADATA").decode()
+        assert "Requires-Dist" not in opened.read(f"{info}/METADATA").decode()
+        rows = opened.read(f"{info}/RECORD").decode().splitlines()
+        assert sorted(row.split(",")[0] for row in rows) == sorted(opened.namelist())
 
 
 # ---- install -------------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parents[2]
-INSTALLED_MB = 650
+INSTALLED_MB = 520
 pytestmark = [pytest.mark.long, pytest.mark.timeout(1500)]
 
 ENTER = """

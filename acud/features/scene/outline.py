@@ -291,7 +291,7 @@ class WindowLines:
         elif texts or (len(rest) > 1 and widget.role == "table row"):
             out.append(_make_line(widget, f"{name_role(widget)} {words}".strip(), "text", depth))
         else:
-            rest = [_reduce_depth(one) for one in rest]
+            rest = [OutlineLine(one.key, one.words, one.kind, one.depth - 1, one.offscreen) for one in rest]
         out += rest
 
 
@@ -316,10 +316,6 @@ def _is_crumb(text: OcrElement, signs: Sequence[Rect]) -> bool:
     middle = Rect(box.x + box.w // 2, box.y + box.h // 2, 1, 1)
     is_short = len(plain(text.text)) <= _MOST_LETTERS
     return text.conf < _CRUMB and (is_short or any(sign.contains(middle) for sign in signs))
-
-
-def _reduce_depth(one: OutlineLine) -> OutlineLine:
-    return OutlineLine(one.key, one.words, one.kind, one.depth - 1, one.offscreen)
 
 
 def _drop_labels(lines: Sequence[OutlineLine]) -> list[OutlineLine]:

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 import pytest
 
-from acud.pixels.components import Flags, find_shapes, long_runs, spread
+from acud.pixels.components import Flags, find_shapes, long_runs, number_shapes, spread
 
 SIZES = ((1, 1), (1, 90), (90, 1), (2, 3), (37, 53), (120, 200))
 SHARES = (0.0, 0.02, 0.3, 0.5, 0.7, 0.98, 1.0)
@@ -24,6 +24,20 @@ def test_shapes_are_those_of_opencv_by_their_first_rows(size: tuple[int, int], s
     found = find_shapes(flags).tolist()
     assert sorted(found) == sorted(stats[1:count].tolist())
     assert [top for _, top, *_ in found] == sorted(top for _, top, *_ in found)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("share", SHARES)
+@pytest.mark.parametrize("corners", [False, True])
+def test_numbers_are_those_of_opencv_in_the_order_of_shapes(size: tuple[int, int], share: float, corners: bool) -> None:
+    flags = draw(size, share)
+    count, labels = cv2.connectedComponents(flags.astype(np.uint8), connectivity=8 if corners else 4)
+    numbers = number_shapes(flags, corners=corners)
+    pairs = {(0, 0), *zip(numbers.ravel().tolist(), labels.ravel().tolist(), strict=True)}
+    assert len(pairs) == numbers.max() + 1 == count
+    if corners:
+        boxes = [cv2.boundingRect((numbers == one).astype(np.uint8)) for one in range(1, count)]
+        assert boxes == [tuple(shape) for shape in find_shapes(flags)[:, :4].tolist()]
 
 
 def test_a_spiral_is_one_shape() -> None:

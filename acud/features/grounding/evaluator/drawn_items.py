@@ -5,8 +5,8 @@ their labels, marks, and icons by their shape.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
+from functools import partial
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,6 +17,7 @@ from acud.features.grounding.evaluator.icon_shapes import shapes_meanings
 from acud.features.grounding.screen_items import Item
 from acud.features.grounding.widget_words import TEXTS
 from acud.features.grounding.word_likeness import is_same_word, normal
+from acud.pixels.components import find_shapes, spread
 from acud.types import Rect, WindowInfo, window_at
 
 _ICON_MIN_PX, _ICON_MAX_PX = 9, 40
@@ -24,12 +25,8 @@ _REACHES = (1, 3)
 """How far apart, in pixels, the strokes of one icon may be: a bin's are close, those of three bars are not."""
 _PADDING_PX = 160
 
-_TEXT_MAY_BE = (ITEMS | MENU_ITEMS | TEXTS | HEADERS | {"link", "page tab", "push button"}) - {
-    "icon",
-    "text",
-    "check menu item",
-    "radio menu item",
-}
+_NEVER_TEXT = {"icon", "text", "check menu item", "radio menu item"}
+_TEXT_MAY_BE = (ITEMS | MENU_ITEMS | TEXTS | HEADERS | {"link", "page tab", "push button"}) - _NEVER_TEXT
 _FIELD_MAY_BE = (INPUTS | CHOOSERS) - {"push button menu", "slider"}
 MARKS = frozenset({"check box", "radio button", "check menu item", "radio menu item"})
 _BUTTON_MAY_BE = frozenset({"push button", "link", "page tab", "push button menu"})
@@ -54,41 +51,28 @@ def find_text_items(
     boxes = [part.box for part in parts]
     found: list[Item] = []
     for index, part in enumerate(parts):
-        window = find_window_id(part.box, picture_place, windows)
         names = tuple(name for name in (normal(part.text),) if name)
+        item = partial(Item, names=names, window=find_window_id(part.box, picture_place, windows), text=index)
         if words is not None and not any(
             is_same_word(word, own) for name in names for own in name.split() for word in words
         ):
-            found.append(Item(f"t{index}", part.box, "label", names, may_be=_TEXT_MAY_BE, window=window, text=index))
+            found.append(item(f"t{index}", part.box, "label", may_be=_TEXT_MAY_BE))
             continue
         drawn = edges.around(part.box)
         fits = drawn is not None and drawn.w <= part.box.w + _PADDING_PX and drawn.h <= 3 * part.box.h
-        mark = square_mark_of(part.box, edges)
+        mark, is_enabled = square_mark_of(part.box, edges), index not in pale
         if mark is not None:
+            is_checked = edges.is_marked(mark)
             found.append(
-                Item(
-                    f"m{index}", mark, "check box", names, is_enabled=index not in pale,
-                    is_checked=edges.is_marked(mark), may_be=MARKS, window=window, text=index,
-                )
-            )  # fmt: skip
+                item(f"m{index}", mark, "check box", is_enabled=is_enabled, is_checked=is_checked, may_be=MARKS)
+            )
         near = field_of(part.box, boxes, edges, is_typed_into=is_typed_into)
-        is_enabled = index not in pale
         if near is not None and near.sure:
-            found.append(Item(f"f{index}", near.box, "entry", names, may_be=_FIELD_MAY_BE, window=window, text=index))
+            found.append(item(f"f{index}", near.box, "entry", may_be=_FIELD_MAY_BE))
         if fits and drawn is not None and not (near is not None and near.box == drawn):
-            found.append(
-                Item(
-                    f"b{index}", drawn, "push button", names, is_enabled=is_enabled, may_be=_BUTTON_MAY_BE,
-                    window=window, text=index,
-                )
-            )  # fmt: skip
+            found.append(item(f"b{index}", drawn, "push button", is_enabled=is_enabled, may_be=_BUTTON_MAY_BE))
         else:
-            found.append(
-                Item(
-                    f"t{index}", part.box, "label", names, is_enabled=is_enabled, may_be=_TEXT_MAY_BE, window=window,
-                    text=index,
-                )
-            )  # fmt: skip
+            found.append(item(f"t{index}", part.box, "label", is_enabled=is_enabled, may_be=_TEXT_MAY_BE))
     return found
 
 
@@ -97,18 +81,11 @@ def find_icons(
 ) -> list[Item]:
     """Return the icons of the picture (height x width x 4 uint8 BGRX) like a template; the likeliest of overlaps."""
     boxes = list(_icon_boxes(edges, texts))
+    shapes = shapes_meanings(pixels, [_pad(box) for box in boxes])
+    icon = partial(Item, role="push button", may_be=_ICON_MAY_BE)
     known = [
-        Item(
-            f"i{index}",
-            box,
-            "push button",
-            shape=shape,
-            may_be=_ICON_MAY_BE,
-            window=find_window_id(box, picture_place, windows),
-        )
-        for index, (box, shape) in enumerate(
-            zip(boxes, shapes_meanings(pixels, [_pad(box) for box in boxes]), strict=True)
-        )
+        icon(f"i{index}", box, shape=shape, window=find_window_id(box, picture_place, windows))
+        for index, (box, shape) in enumerate(zip(boxes, shapes, strict=True))
         if shape
     ]
     known.sort(key=lambda item: -max(item.shape.values()))
@@ -121,17 +98,14 @@ def find_icons(
 
 def _icon_boxes(edges: Edges, texts: Sequence[Rect]) -> Iterator[Rect]:
     """Yield the boxes of connected drawings of an icon's size, apart from text."""
-    ink = (edges.columns | edges.rows).astype(np.uint8)
+    ink = edges.columns | edges.rows
     ink[:, :-1] |= edges.columns[:, 1:]
     ink[:-1] |= edges.rows[1:]
     for text in texts:
-        ink[max(text.y, 0) : text.bottom, max(text.x, 0) : text.right] = 0
+        ink[max(text.y, 0) : text.bottom, max(text.x, 0) : text.right] = False
     seen: set[Rect] = set()
     for reach in _REACHES:
-        kernel = np.ones((reach, reach), np.uint8)
-        joined = cv2.dilate(ink, kernel) if reach > 1 else ink
-        count, _, stats, _ = cv2.connectedComponentsWithStats(joined, connectivity=8)
-        for x, y, w, h in stats[1:count, :4].tolist():
+        for x, y, w, h, _ in find_shapes(spread(ink, reach, reach)).tolist():
             box = Rect(x, y, w, h)
             if min(w, h) >= _ICON_MIN_PX and max(w, h) <= _ICON_MAX_PX and box not in seen:
                 seen.add(box)

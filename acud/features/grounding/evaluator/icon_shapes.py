@@ -13,11 +13,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from acud.features.grounding.evaluator.icon_sets import IconDrawing, drawings
+from acud.pixels.components import find_shapes, number_shapes, spread
+from acud.pixels.filters import resize
 from acud.types import Rect
 
 _SIDE, _RIM = 32, 3
@@ -108,9 +109,8 @@ def inks(pixels: NDArray[np.uint8], box: Rect) -> list[Ink]:
 
 def _plate_ink(part: NDArray[np.float32], ink: Ink) -> Ink | None:
     """Return the ink of the drawing on a plate, without the plate's rim and the ground outside round corners."""
-    outside = np.pad((ink <= _INK).astype(np.uint8), 1, constant_values=1)
-    _, labels = cv2.connectedComponents(outside, connectivity=4)
-    beyond = cv2.dilate((labels == labels[0, 0]).astype(np.uint8), np.ones((5, 5), np.uint8))[1:-1, 1:-1].astype(bool)
+    outside = number_shapes(np.pad(ink <= _INK, 1, constant_values=True), corners=False)
+    beyond = spread(outside == outside[0, 0], 5, 5)[1:-1, 1:-1]
     middle = part[~beyond]
     if len(middle) < _LEAST_PLATE:
         return None
@@ -134,14 +134,12 @@ def _measure_ink(part: NDArray[np.float32], around: NDArray[np.float32]) -> Ink 
 
 def _remove_rim(ink: Ink) -> Ink:
     """Return `ink` without what reaches from one side to the other: a button's border, a highlight."""
-    flags = (ink > _INK).astype(np.uint8)
-    count, labels, stats, _ = cv2.connectedComponentsWithStats(flags, connectivity=8)
+    flags = ink > _INK
     kept = ink.copy()
-    for at in range(1, count):
-        w, h = stats[at][2:4]
+    for number, (_, _, w, h, _) in enumerate(find_shapes(flags).tolist(), 1):
         across, down = w == ink.shape[1], h == ink.shape[0]
         if (across and down) or (across and h <= _LINE_PX) or (down and w <= _LINE_PX):
-            kept[labels == at] = 0
+            kept[number_shapes(flags) == number] = 0
     return kept
 
 
@@ -164,7 +162,7 @@ def outline_of(ink: Ink) -> Outline | None:
         return None
     scale = (_SIDE - 2 * _RIM) / max(height, width)
     size = (max(1, round(width * scale)), max(1, round(height * scale)))
-    small = cv2.resize(cut, size, interpolation=cv2.INTER_AREA if scale < 1 else cv2.INTER_CUBIC)
+    small = resize(cut, size, cubic=True)
     square = np.zeros((_SIDE, _SIDE), np.float32)
     top, left = (_SIDE - size[1]) // 2, (_SIDE - size[0]) // 2
     square[top : top + size[1], left : left + size[0]] = np.clip(small, 0, 1)
@@ -173,8 +171,7 @@ def outline_of(ink: Ink) -> Outline | None:
 
 def _directions(square: Ink) -> Outline:
     """Return the root of how strong the edges of each direction are around each cell."""
-    soft = cv2.GaussianBlur(square, (0, 0), 0.7)
-    across, down = cv2.Sobel(soft, cv2.CV_32F, 1, 0, ksize=3), cv2.Sobel(soft, cv2.CV_32F, 0, 1, ksize=3)
+    across, down = _SMOOTH @ square @ _SLOPE.T, _SLOPE @ square @ _SMOOTH.T
     strength = np.hypot(across, down)
     angle = (np.arctan2(down, across) % np.pi) * (_DIRECTIONS / np.pi)
     low = np.floor(angle)
@@ -184,11 +181,27 @@ def _directions(square: Ink) -> Outline:
     first = low.astype(np.intp) % _DIRECTIONS
     maps[first, rows, columns] = strength * (1 - rest)
     maps[(first + 1) % _DIRECTIONS, rows, columns] = strength * rest
-    kernel = cv2.getGaussianKernel(2 * _CELL + 1, _CELL / 2)
-    pooled = cv2.sepFilter2D(np.ascontiguousarray(maps.transpose(1, 2, 0)), -1, kernel, kernel)
-    cells = pooled[_CELL // 2 :: _CELL, _CELL // 2 :: _CELL]
+    cells = (_POOL @ maps @ _POOL.T).transpose(1, 2, 0)
     outline: Outline = _unit(np.sqrt(np.maximum(cells, 0)).ravel())
     return outline
+
+
+def _gaussian(reach: int, sigma: float) -> NDArray[np.float64]:
+    weights = np.exp(-(np.arange(-reach, reach + 1) ** 2) / (2 * sigma**2))
+    return np.asarray(weights / weights.sum())
+
+
+def _filter(kernel: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the matrix that puts `kernel` over each of `_SIDE` values, which are mirrored at their ends."""
+    reach = len(kernel) // 2
+    mirrored = np.pad(np.eye(_SIDE), ((reach, reach), (0, 0)), mode="reflect")
+    return np.asarray(sum(weight * mirrored[at : at + _SIDE] for at, weight in enumerate(kernel)))
+
+
+_SOFT = _filter(_gaussian(3, 0.7))
+_SMOOTH, _SLOPE = (np.asarray(_filter(kernel) @ _SOFT, np.float32) for kernel in ((1, 2, 1), (-1, 0, 1)))
+"""An edge's strength (Sobel) on softened ink: along it, and across it."""
+_POOL = np.asarray(_filter(_gaussian(_CELL, _CELL / 2))[_CELL // 2 :: _CELL], np.float32)
 
 
 def _unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -177,15 +177,11 @@ def _has_other_meaning(one: Explained, description: str, told: Parts, parts: Seq
     text.
     """
     if one.item.names:
-        return one.item.role == "entry" and _is_repeated(one.item.names, parts)
+        return one.item.role == "entry" and sum(normal(part.text) in one.item.names for part in parts) > 1
     if _ICON_WORDS & set(caseless(description).split()):
         return False
     shown = {trim(word.text) for part in parts for word in part.words}
     return any(not is_free(word) and any(is_same_word(word, own) for own in shown) for word in told.words)
-
-
-def _is_repeated(names: Sequence[str], parts: Sequence[TextSegment]) -> bool:
-    return sum(normal(part.text) in names for part in parts) > 1
 
 
 _ICON_WORDS = frozenset({"icon", "sign", "symbol", "glyph", "pictogram", "logo", "picture", "mark"})
