@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from acud.pixels.filters import sum_windows
 
 _TILE_PX = 256
-"""The least side of a tile: its transforms stay in a second-level cache (`scripts/bench image`)."""
+"""The least side of a tile, which is four times that of a larger pattern."""
 
 Plane = NDArray[np.uint8]
 Values = NDArray[np.floating]

@@ -59,6 +59,12 @@ def _deliver(
     return asyncio.run(once())
 
 
+def test_each_route_with_its_settings_is_made() -> None:
+    """But `fleet`, whose wakes the fleet process takes along."""
+    wake = WakeSettings(openclaw_token="t", webhook_url="http://127.0.0.1:9/", webhook_secret="s", command=("true",))
+    assert make_routes(DeliveryOptions(wake, TOKEN, SECRET), {}).keys() == set(RouteName) - {RouteName.FLEET}
+
+
 def _hook(receiver: Receiver, **more: object) -> DeliveryOutcome:
     return _deliver(_delivery(RouteName.OPENCLAW), openclaw_url=receiver.url, **more)
 

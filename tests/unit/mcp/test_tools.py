@@ -19,6 +19,7 @@ from acud.protocol.requests import BY_NAME, find_command
 from acud.types import (
     AllOf,
     AnyOf,
+    Budget,
     Change,
     Comparison,
     Criteria,
@@ -70,6 +71,10 @@ def options(**given: Any) -> Options:
 
 def wire(tool: Tool) -> dict[str, Any]:
     return describe_tool(tool)
+
+
+def test_a_wait_takes_each_limit_of_a_budget() -> None:
+    assert set(Budget.__struct_fields__) <= set(SmartWait.__struct_fields__)
 
 
 def test_all_tools_fit_the_budget() -> None:
