@@ -146,10 +146,10 @@ def test_it_offers_task_handles_only_where_there_are_some() -> None:
 @pytest.mark.parametrize(("make", "begin"), [(legacy, (greeting(VERSIONS[-1]), INITIALIZED)), (modern, ())])
 async def test_all_that_follows_is_answered_as_the_server_does(make: Any, begin: tuple[Message, ...]) -> None:
     said = (
-        make(1, "tools/call", name="help", args={"topic": "tasks"}),
+        make(1, "tools/call", name="help", arguments={"topic": "tasks"}),
         make(2, "tools/call", name="wait_status"),
-        make(3, "tools/call", name="nothing", args={}),
-        make(4, "tools/call", name="help", args=[]),
+        make(3, "tools/call", name="nothing", arguments={}),
+        make(4, "tools/call", name="help", arguments=[]),
         make(5, "tools/call"),
         make(6, "resources/templates/list"),
         make(7, "resources/read", uri="acud://nothing"),
