@@ -18,7 +18,7 @@ def _line(x: int, y: int, text: str) -> ReadLine:
     return ReadLine(text, Rect(x, y, LETTER * len(text), HIGH))
 
 
-def list_left(rows: Sequence[Sequence[str]]) -> list[list[ReadLine]]:
+def _left(rows: Sequence[Sequence[str]]) -> list[list[ReadLine]]:
     return [[_line(20 + 280 * n, 40 + 30 * at, cell) for n, cell in enumerate(row)] for at, row in enumerate(rows)]
 
 
@@ -43,7 +43,7 @@ def test_the_secrets_of_a_form_are_hidden_and_no_other_cell() -> None:
         cells = [[cell.strip() for cell in line.split("|")] for line in lines[is_table:]]
         plain = [[cell.lstrip("*") for cell in row] for row in cells]
         secret = [cell.startswith("*") for row in cells for cell in row]
-        for layout in (_table,) if is_table else (list_left, _above):
+        for layout in (_table,) if is_table else (_left, _above):
             hidden = [one.rule != "" for one in redact_rows(layout(plain), ALL)]
             if hidden != secret:
                 wrong.append((layout.__name__, form))
