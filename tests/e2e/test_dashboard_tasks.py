@@ -468,6 +468,7 @@ def test_a_wake_that_reached_nobody_is_sent_again(visitor: Visitor, daemon: Daem
     expect(page.locator(".notice", has_text="sent again")).to_be_visible()
     visitor.go("usage")
     expect(page.get_by_role("img", name=re.compile("Bars by day"))).to_be_visible()
+    visitor.check("usage")
 
 
 def test_many_tasks_and_messages_stay_quick(visitor: Visitor, daemon: Daemon) -> None:
