@@ -153,6 +153,9 @@ def test_each_step_shows_its_frame(daemon: Daemon, visit: Visit) -> None:
     assert shown_numbers(visit, "ArrowLeft") == numbers[::-1]
     visit.page.evaluate("document.activeElement.blur()")  # as it is for who has just opened the recording
     assert shown_numbers(visit, "ArrowRight") == numbers
+    last = visit.page.locator(".replay-where").inner_text()
+    visit.page.keyboard.press("ArrowLeft")
+    expect(visit.page.locator(".replay-where")).not_to_have_text(last)
     click_shows(visit)
     visit.shot("screens-replay")
     plays_elsewhere(visit, recording_id)
