@@ -24,7 +24,7 @@ OTHERS = {
 """Not of files; a ring opens its own as carefully (`acud/frames/ring.py`)."""
 
 
-def opened(nodes: list[ast.AST]) -> Iterator[tuple[int, str]]:
+def find_openings(nodes: list[ast.AST]) -> Iterator[tuple[int, str]]:
     """Yield the line of each call that may open a file, and what is called."""
     for node in nodes:
         if isinstance(node, ast.Call):
@@ -38,7 +38,7 @@ def test_every_file_is_opened_without_waiting() -> None:
     for path in sorted(SUPERVISOR.rglob("*.py")):
         name = str(path.relative_to(SUPERVISOR))
         allowed = OF_THE_KERNEL.get(name, set())
-        for line, called in opened(nodes_of(path)):
+        for line, called in find_openings(nodes_of(path)):
             if called not in OTHERS | allowed and called.rpartition(".")[2] not in allowed:
                 found.append(f"acud/supervisor/{name}:{line}: {called}: use acud.base.private_files (or see OTHERS)")
     assert not found, "\n".join(found)

@@ -33,7 +33,7 @@ from tests.sim.model import (
 FEW = Work(displays_per_host=4)
 
 
-def measure() -> Measured:
+def read_figures() -> Measured:
     return msgspec.json.decode(FIGURES.read_bytes(), type=Measured)
 
 
@@ -52,9 +52,9 @@ def test_a_station_waits_as_long_as_theory_says(load: float) -> None:
 
 
 def test_a_seed_says_everything_and_more_hosts_are_more_work() -> None:
-    one, again, other = (simulate(3, 1, measure(), FEW, seconds=20, seed=seed) for seed in (1, 1, 2))
+    one, again, other = (simulate(3, 1, read_figures(), FEW, seconds=20, seed=seed) for seed in (1, 1, 2))
     assert one == again != other
-    ten = simulate(30, 1, measure(), FEW, seconds=20)
+    ten = simulate(30, 1, read_figures(), FEW, seconds=20)
     assert ten.loads[JOBS] == pytest.approx(10 * one.loads[JOBS], rel=0.2)
     assert ten.loads[WRITES] == pytest.approx(10 * one.loads[WRITES])
     assert ten.model_usd_h == pytest.approx(3600 * 4 * ten.jobs_per_s * (900 * 0.075 + 30 * 0.30) / 1e6)
@@ -74,8 +74,8 @@ def test_every_part_can_be_what_saturates(part: str) -> None:
     """A figure that is read by nothing would saturate nothing."""
     figures, assumed = SATURATING[part]
     work = replace(FEW, **assumed)
-    before = simulate(10, 1, measure(), FEW, seconds=20)
-    after = simulate(10, 1, replace(measure(), **figures), work, seconds=20)
+    before = simulate(10, 1, read_figures(), FEW, seconds=20)
+    after = simulate(10, 1, replace(read_figures(), **figures), work, seconds=20)
     assert before.loads[part] < after.loads[part]
     assert after.loads[part] > 1
     assert after.first == part or part in (WORKERS, CPU, MEMORY)
@@ -84,17 +84,17 @@ def test_every_part_can_be_what_saturates(part: str) -> None:
 
 def test_every_figure_is_measured_and_counts() -> None:
     """Each figure of the file moves something that the simulation tells, but for what only `--validate` compares."""
-    before = simulate(10, 1, measure(), FEW, seconds=20)
+    before = simulate(10, 1, read_figures(), FEW, seconds=20)
     names = set(Measured.__struct_fields__) - {"machine", "date", "request_cpu_ms", "write_cpu_ms", "job_cpu_ms"}
     assert set(json.loads(FIGURES.read_bytes())) == set(Measured.__struct_fields__)
     for name in names:
-        assert getattr(measure(), name) > 0, name
-        other = replace(measure(), **{name: 3 * getattr(measure(), name)})
+        assert getattr(read_figures(), name) > 0, name
+        other = replace(read_figures(), **{name: 3 * getattr(read_figures(), name)})
         assert simulate(10, 1, other, FEW, seconds=20) != before, name
 
 
 def test_a_week_is_counted_with_every_copy() -> None:
-    figures = replace(measure(), bytes_per_wait=4000.0, disk_bytes_per_wait=1000.0)
+    figures = replace(read_figures(), bytes_per_wait=4000.0, disk_bytes_per_wait=1000.0)
     work = Work(displays_per_host=1, waits_per_display=1, wait_lasts_s=1.0, copies=3)
     assert week_gb(1, figures, work) == pytest.approx(7 * 86_400 * 1000 * 3 / 1e9)
     assert simulate(1, 1, figures, work, seconds=60).kept_gb == week_gb(1, figures, work)
@@ -104,5 +104,5 @@ def test_a_week_is_counted_with_every_copy() -> None:
 
 
 def test_a_hundred_hosts_keep_less_than_20_gb() -> None:
-    hundred = simulate(100, workers_for(100, Work()), measure(), Work(), seconds=5)
+    hundred = simulate(100, workers_for(100, Work()), read_figures(), Work(), seconds=5)
     assert hundred.kept_gb <= 20

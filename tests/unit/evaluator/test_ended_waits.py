@@ -84,7 +84,7 @@ def _job(job_id: str, wait_id: str) -> Job:
     return Job(job_id, View(":1"), "/ring", 1, 0, (ask,))
 
 
-def _keep(context: EvaluatorContext, wait_id: str) -> tuple[bool, bool]:
+def _find_kept(context: EvaluatorContext, wait_id: str) -> tuple[bool, bool]:
     return wait_id in context.gates._judged, context.last_negative_views.take(wait_id) is not None
 
 
@@ -92,11 +92,11 @@ def _keep(context: EvaluatorContext, wait_id: str) -> tuple[bool, bool]:
 async def test_a_view_that_was_judged_is_kept_until_its_wait_is_over(tmp_path: Path) -> None:
     said = ((0, _job("j1", "w1")), (1, _job("j2", "w2")), (2, WaitsOver(("w1",))), (2, Stop()))
     context = await _serve(tmp_path, *said)
-    assert (_keep(context, "w1"), _keep(context, "w2")) == ((False, False), (True, True))
+    assert (_find_kept(context, "w1"), _find_kept(context, "w2")) == ((False, False), (True, True))
 
 
 @pytest.mark.asyncio
 async def test_a_job_that_was_under_way_when_its_wait_ended_leaves_nothing(tmp_path: Path) -> None:
     said = ((0, _job("j1", "w1")), (0, _job("j2", "w2")), (0, WaitsOver(("w1",))), (2, Stop()))
     context = await _serve(tmp_path, *said)
-    assert (_keep(context, "w1"), _keep(context, "w2")) == ((False, False), (True, True))
+    assert (_find_kept(context, "w1"), _find_kept(context, "w2")) == ((False, False), (True, True))

@@ -50,7 +50,7 @@ class Eye:
         return yes("so") if question.criteria.startswith("y") else no("not so")
 
 
-async def request_once(eye: Any, *pairs: tuple[str, str], **vision: Any) -> tuple[list[JudgeReply], Counters]:
+async def ask_at_once(eye: Any, *pairs: tuple[str, str], **vision: Any) -> tuple[list[JudgeReply], Counters]:
     """Return the replies to (party, criteria), all asked at once."""
     counters = Counters()
     async with asyncio.TaskGroup() as group:
@@ -66,7 +66,7 @@ def answers(replies: list[JudgeReply]) -> list[str]:
 @pytest.mark.asyncio
 async def test_conditions_of_one_party_share_a_call_and_its_cost() -> None:
     eye = Eye()
-    replies, counters = await request_once(eye, ("a", "yes 1"), ("a", "no 2"), ("a", "yes 3"))
+    replies, counters = await ask_at_once(eye, ("a", "yes 1"), ("a", "no 2"), ("a", "yes 3"))
     assert eye.calls == [["yes 1", "no 2", "yes 3"]]
     assert answers(replies) == ["yes", "no", "yes"]
     assert sum(one.tokens_in or 0 for one in replies) == 11
@@ -78,17 +78,17 @@ async def test_conditions_of_one_party_share_a_call_and_its_cost() -> None:
 @pytest.mark.asyncio
 async def test_parties_never_share_and_a_call_holds_no_more_than_allowed() -> None:
     eye = Eye()
-    await request_once(eye, ("a", "y1"), ("b", "y2"), ("a", "y3"), ("a", "y4"), share_max=2)
+    await ask_at_once(eye, ("a", "y1"), ("b", "y2"), ("a", "y3"), ("a", "y4"), share_max=2)
     assert sorted(eye.calls) == [["y1", "y3"], ["y2"], ["y4"]]
 
 
 @pytest.mark.asyncio
 async def test_nothing_is_shared_unless_set_nor_with_a_judge_that_cannot() -> None:
     eye = Eye()
-    await request_once(eye, ("a", "y1"), ("a", "y2"), share_calls=False)
+    await ask_at_once(eye, ("a", "y1"), ("a", "y2"), share_calls=False)
     assert sorted(eye.calls) == [["y1"], ["y2"]]
     assert not isinstance(PassthroughJudge(), Together)
-    replies, _ = await request_once(PassthroughJudge(), ("a", "y1"), ("a", "y2"))
+    replies, _ = await ask_at_once(PassthroughJudge(), ("a", "y1"), ("a", "y2"))
     assert {one.verdict.code for one in replies} == {"needs_vision"}
 
 
@@ -96,7 +96,7 @@ async def test_nothing_is_shared_unless_set_nor_with_a_judge_that_cannot() -> No
 @pytest.mark.parametrize("code", ["unparsable", "truncated", "refusal"])
 async def test_a_verdict_that_is_missing_is_asked_for_singly_and_paid_for_twice(code: str) -> None:
     eye = Eye("y2", code=code)
-    replies, counters = await request_once(eye, ("a", "y1"), ("a", "y2"), ("a", "n3"))
+    replies, counters = await ask_at_once(eye, ("a", "y1"), ("a", "y2"), ("a", "n3"))
     assert eye.calls == [["y1", "y2", "n3"], ["y2"]]
     assert answers(replies) == ["yes", "yes", "no"]
     assert sum(one.cost_usd or 0 for one in replies) == pytest.approx(2.0)
@@ -107,7 +107,7 @@ async def test_a_verdict_that_is_missing_is_asked_for_singly_and_paid_for_twice(
 @pytest.mark.asyncio
 async def test_a_judge_that_was_not_heard_is_not_asked_again_for_each() -> None:
     eye = Eye("y1", "y2", code="judge_down")
-    replies, _ = await request_once(eye, ("a", "y1"), ("a", "y2"))
+    replies, _ = await ask_at_once(eye, ("a", "y1"), ("a", "y2"))
     assert len(eye.calls) == 1
     assert {one.verdict.code for one in replies} == {"judge_down"}
 

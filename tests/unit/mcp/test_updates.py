@@ -59,7 +59,7 @@ def make_end(number: int, wait_id: str) -> Event:
     return Event(number, 0, "wait.resolved", 0.0, wait_id, {})
 
 
-async def _describe(reader: Updates) -> list[str]:
+async def _collect_updates(reader: Updates) -> list[str]:
     """Subscribe, and return what was told once two were."""
     told: list[str] = []
     both = asyncio.Event()
@@ -88,7 +88,7 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_it_begins_at_the_subscription_and_goes_on_over_an_outage() -> None:
     client = Client(7)
-    assert asyncio.run(_describe(_reader(client))) == ["acud://wait/wait-a", "acud://wait/wait-b"]
+    assert asyncio.run(_collect_updates(_reader(client))) == ["acud://wait/wait-a", "acud://wait/wait-b"]
     assert client.opened == [7]
 
 
@@ -97,10 +97,10 @@ def test_a_number_of_before_is_not_gone_back_to() -> None:
     reader = _reader(client)
 
     async def twice() -> None:
-        await _describe(reader)
+        await _collect_updates(reader)
         await reader.begin()  # whose subscription was refused
         client.newest = DaemonDown("away")
-        await _describe(reader)
+        await _collect_updates(reader)
 
     asyncio.run(twice())
     assert client.opened == [7, None]

@@ -49,7 +49,7 @@ def begin(until: Until, policy: Policy | None = None) -> Rig:
     return Rig(spec(until, policy)).start()
 
 
-def look_once(rig: Rig) -> Rig:
+def answer_first_grab(rig: Rig) -> Rig:
     """Answer the grab that a stage begins with."""
     assert rig.wait.requests.grab_asked is not None
     rig.same()
@@ -99,7 +99,7 @@ def test_each_stage_has_its_own_evidence_and_look() -> None:
     told = yes(f"{SEEN.detail}; {WAS_THERE}")
     assert [(one.stage, one.verdict, one.evidence.name) for one in list_reached(rig)] == [(0, told, "kept.jpg")]
     assert rig.wait.state is WaitState.WATCHING
-    look_once(rig).later(2.1)
+    answer_first_grab(rig).later(2.1)
     rig.judge(GONE)
     rig.change(1)
     rig.later(2.1)
@@ -112,7 +112,7 @@ def test_each_stage_has_its_own_evidence_and_look() -> None:
 def test_what_a_later_stage_never_saw_is_said() -> None:
     rig = begin(Then((Text("a"), Text("b", gone=True))))
     rig.judge(yes("a"), picture=True)
-    look_once(rig).later(2.1)
+    answer_first_grab(rig).later(2.1)
     rig.judge(yes("b is not visible"), picture=True)
     assert isinstance(rig.ending, out.WaitResolved)
     assert rig.ending.verdict.detail == f"b is not visible; {NOT_IN_STAGE}"
@@ -122,7 +122,7 @@ def test_what_a_later_stage_never_saw_is_said() -> None:
 def test_a_deadline_ends_in_the_stage_that_it_finds() -> None:
     rig = begin(SPINNER)
     rig.judge(SEEN, picture=True)
-    look_once(rig).later(2.1)
+    answer_first_grab(rig).later(2.1)
     rig.judge(GONE)
     rig.tell(happened.DeadlinePassed(rig.now))
     assert isinstance(rig.ending, out.WaitTimedOut)
@@ -143,7 +143,7 @@ def test_windows_are_a_sequence_too() -> None:
     rig.change(1)
     rig.answer(rig.dispatch(JobKind.EVIDENCE), {}, picture=True)
     assert [one.verdict.detail for one in list_reached(rig)] == [f'the window "Progress" is there; {WAS_THERE}']
-    look_once(rig)
+    answer_first_grab(rig)
     rig.windows("Editor")
     rig.change(1)
     rig.answer(rig.dispatch(JobKind.EVIDENCE), {}, picture=True)
@@ -166,7 +166,7 @@ def test_confirmation_holds_for_each_stage() -> None:
     rig.same()
     rig.judge(SEEN, picture=True)
     assert len(list_reached(rig)) == 1
-    look_once(rig).later(1.1)
+    answer_first_grab(rig).later(1.1)
     rig.same()
     rig.judge(yes("gone"))
     assert rig.wait.state is WaitState.WATCHING
@@ -176,7 +176,7 @@ def test_a_spent_budget_names_the_sentences_of_the_stage() -> None:
     rig = begin(Then((Text("a"), Criteria("the dog barks"))))
     rig.tell(happened.BudgetChecked(rig.now, BudgetStatus(spent="the budget is spent")))
     rig.judge(yes("a"), picture=True)
-    look_once(rig)
+    answer_first_grab(rig)
     assert rig.wait.verdict.code == "budget"
 
 
@@ -189,7 +189,7 @@ def test_a_change_counts_from_the_frame_that_the_stage_before_held_on() -> None:
     rig.change(1 << 3)  # while the text is still being read
     rig.answer(job, yes("a"), frame=1, picture=True)
     assert len(list_reached(rig)) == 1
-    look_once(rig)
+    answer_first_grab(rig)
     assert rig.wait.pending is not None
     assert rig.wait.pending.verdict.answer is Answer.YES
 
@@ -198,7 +198,7 @@ def test_no_change_is_one_from_before_its_stage() -> None:
     rig = begin(Then((Text("a"), Change())))
     rig.change(1 << 3)
     rig.judge(yes("a"), picture=True)
-    look_once(rig)
+    answer_first_grab(rig)
     assert rig.wait.verdict == no("the target has not changed since the baseline")
     rig.change(1)
     assert rig.wait.pending is not None
@@ -209,7 +209,7 @@ def test_quiet_counts_from_the_start_of_its_stage() -> None:
     rig.later(10.0)  # quiet, but before the stage
     rig.judge(yes("a"), picture=True)
     began = rig.now
-    look_once(rig)
+    answer_first_grab(rig)
     assert rig.wait.verdict.answer is Answer.NO
     rig.later(3.1)
     rig.same()

@@ -26,7 +26,7 @@ class _Pool:
         self.works.append(work)
 
 
-def request_once(*, leaves: bool, config: AnalysisConfig = CONFIG) -> tuple[Work, Job, list[Thought]]:
+def ask_once(*, leaves: bool, config: AnalysisConfig = CONFIG) -> tuple[Work, Job, list[Thought]]:
     pool, thoughts = _Pool(), list[Thought]()
     settings = SimpleNamespace(backends={config.backend: SimpleNamespace(is_local=not leaves)})
     asker = ModelAsker(cast("Any", pool), cast("Any", settings), cast("Any", SimpleNamespace(redact=redact)))
@@ -38,13 +38,13 @@ def request_once(*, leaves: bool, config: AnalysisConfig = CONFIG) -> tuple[Work
 
 @pytest.mark.parametrize(("leaves", "told"), [(True, False), (False, True)])
 def test_speech_is_redacted_for_whoever_is_elsewhere_before_it_is_cut(leaves: bool, told: bool) -> None:
-    _, job, _ = request_once(leaves=leaves)
+    _, job, _ = ask_once(leaves=leaves)
     assert job.think is not None
     assert (SECRET[:8] in job.think.messages[0].text) is told
 
 
 def test_the_job_takes_no_frame() -> None:
-    _, job, _ = request_once(leaves=True)
+    _, job, _ = ask_once(leaves=True)
     assert (job.view.source, job.path) == ("", "")
     assert job.think is not None
     assert job.think.recurring
@@ -52,19 +52,19 @@ def test_the_job_takes_no_frame() -> None:
 
 
 def test_only_openrouter_has_a_model_of_the_commentary_s_own() -> None:
-    _, job, _ = request_once(leaves=False, config=AnalysisConfig(backend="ollama"))
+    _, job, _ = ask_once(leaves=False, config=AnalysisConfig(backend="ollama"))
     assert job.think is not None
     assert job.think.model == ""
 
 
 def test_a_question_whose_worker_died_is_not_asked_twice() -> None:
-    work, _, thoughts = request_once(leaves=True)
+    work, _, thoughts = ask_once(leaves=True)
     assert work.build("job-1") is None
     assert [(one.code, one.cost_usd) for one in thoughts] == [("judge_down", None)]
 
 
 def test_an_answer_and_its_absence() -> None:
-    work, _, thoughts = request_once(leaves=True)
+    work, _, thoughts = ask_once(leaves=True)
     work.on_result(JobResult("job-1", "done", thought=Thought("Fine.")))
     work.on_result(JobResult("job-1", "failed", reason="already at 64 jobs"))
     work.on_lost("two workers died")
