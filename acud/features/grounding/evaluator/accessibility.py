@@ -85,5 +85,5 @@ def _summarize(best: Match, tree: Tree, begun_s: float) -> Tried:
     if best.outcome == "nothing" and gaps:
         return _make_tried("unavailable", gaps, begun_s)
     if best.outcome == "nothing" and not tree.apps:
-        return _make_tried("unavailable", "no application tells of its widgets: see docs/accessibility.md", begun_s)
+        return _make_tried("unavailable", "no application reports its widgets: see docs/accessibility.md", begun_s)
     return _make_tried(best.outcome, "; ".join(text for text in (best.reason, gaps) if text), begun_s)

@@ -160,5 +160,5 @@ def _describe_gaps(provided: ProvidedTree) -> str:
     """Describe the gaps: providers that failed, applications that did not answer, limits that cut."""
     faults = [f"{fault.name}: {fault.reason}" for fault in provided.faults]
     gaps = provided.tree.gaps()
-    silent = [] if provided.tree.apps or gaps else ["no application tells of its widgets: see docs/accessibility.md"]
+    silent = [] if provided.tree.apps or gaps else ["no application reports its widgets: see docs/accessibility.md"]
     return "; ".join([*faults, *gaps, *silent])[:1000]

@@ -44,7 +44,7 @@ class FakeProvider:
     ),
     (Tree((APP,), (BUTTON,), silent=(MUTE,)), "incomplete", f"Chromium: {MUTE.reason}", 0),
     (Tree((APP,), (BUTTON,), failed=(FailedApp("gimp", 8, "gone"),)), "incomplete", "gimp: gone", 0),
-    (Tree(), "ready", "no application tells of its widgets: see docs/accessibility.md", 0),
+    (Tree(), "ready", "no application reports its widgets: see docs/accessibility.md", 0),
 ], ids=["whole", "cut", "a mute browser", "a hung application", "nobody"])  # fmt: skip
 @pytest.mark.asyncio
 async def test_what_is_missing_is_said(tree: Tree, state: str, reason: str, left_out: int) -> None:
