@@ -133,7 +133,7 @@ def _explain_presence(wait: Wait, index: int, verdict: Verdict, negated: bool) -
 
 
 def note_look(wait: Wait, verdicts: Mapping[int, Verdict], *, is_of_arming: bool = True) -> Wait:
-    """Return the wait after a look with these `verdicts`. `is_of_arming`: the first look shows what was there."""
+    """Return the wait after a look with these `verdicts`. `is_of_arming`: it shows what was there at arming."""
     signs = tuple(list_negations(wait.until))
     found = dict(wait.standing)
     for index, verdict in verdicts.items():

@@ -52,7 +52,7 @@ def normalise_text(text: str) -> str:
 
 
 def comparable(text: str) -> str:
-    """Return `text` in the form in which names are compared: as `normalise_text`, with plain quotes, caseless."""
+    """Return `text` in the form in which names are compared: as `normalise_text`, plain quotes and dashes, no case."""
     # Case folding may split a letter into parts that have a composed form (Unicode 3.13, caseless matching).
     return unicodedata.normalize("NFKC", normalise_text(plain_marks(text)).casefold())
 

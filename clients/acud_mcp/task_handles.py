@@ -42,7 +42,7 @@ class Handles:
         self.methods = {"tasks/get": self._get, "tasks/update": self._update, "tasks/cancel": self._cancel}
 
     async def handle_for(self, caller: McpCaller, reply: Message) -> Message:
-        """Return the handle of the wait that `smart_wait` answered `reply` about, or `reply` for one without tasks."""
+        """Return the handle of the wait that `smart_wait` answered `reply` about; `reply` for a client without it."""
         if reply["isError"] or not (caller.client.is_modern and TASKS in caller.client.extensions):
             return reply
         request = WaitResult(str(reply["structuredContent"]["wait_id"]), peek=True, again_s=_ASKS_AGAIN_S)

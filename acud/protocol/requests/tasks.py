@@ -157,7 +157,7 @@ class TaskExportTexts(Struct, frozen=True, tag="task_export_texts", forbid_unkno
 
 
 class TaskExportTextsReply(Struct, frozen=True, forbid_unknown_fields=True):
-    """The texts, without what rules hide if `redacted` (`[redaction] recordings`); so are `pictures` of evidence."""
+    """The texts, without what rules hide if `redacted` (`[redaction] recordings`); `pictures`: evidence as well."""
 
     redacted: bool
     pictures: bool

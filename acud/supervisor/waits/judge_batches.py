@@ -175,7 +175,7 @@ class _Batch:
         return job
 
     def _hold_back(self) -> None:
-        """Take out the requests that budgets do not allow while others are in flight; their waits retry later."""
+        """Take out requests that budgets forbid while others are in flight; waits retry as after any unknown."""
         asking = [
             active for active, request in self.entries.values() if request.kind is JobKind.JUDGE and not request.local
         ]
