@@ -79,15 +79,15 @@ def has_files_of(files: tuple[FileInBackup, ...], folder: str) -> bool:
     return any(file.path.startswith(f"{folder}/") for file in files)
 
 
-def _copy_hashed(data: IO[bytes], copy: IO[bytes], name: str) -> FileInBackup:
+def _copy_hashed(data: IO[bytes], output: IO[bytes], name: str) -> FileInBackup:
     digest, size = hashlib.sha256(), 0
     while chunk := data.read(_CHUNK):
         digest.update(chunk)
-        copy.write(chunk)
+        output.write(chunk)
         size += len(chunk)
-    copy.flush()
-    if copy.name != os.devnull:
-        os.fsync(copy.fileno())
+    output.flush()
+    if output.name != os.devnull:
+        os.fsync(output.fileno())
     return FileInBackup(name, size, digest.hexdigest())
 
 

@@ -323,21 +323,21 @@ class Control:
         call: Call,
         envelope: ReplyEnvelope,
         on_sent: Callable[[], None] | None = None,
-        reply: ReplyEnvelope | None = None,
+        stored_reply: ReplyEnvelope | None = None,
     ) -> None:
-        """Queue the reply of `call`; for a mutating request, record it (or `reply`) in the turn's transaction."""
+        """Queue the reply of `call`; record that of a mutating one (or `stored_reply`) in the turn's transaction."""
         if call.answered:
             raise RuntimeError(f"{call.spec.name} {call.request_id} was answered twice")
         call.answered = True
         self._unpark(call.request_id)
-        final = self._record_reply(call, envelope, reply or envelope) if call.spec.mutating else envelope
+        final = self._record_reply(call, envelope, stored_reply or envelope) if call.spec.mutating else envelope
         self._outgoing.append(Outgoing(call.peer, final, call.asked, on_sent, stands=not call.spec.mutating))
 
-    def _record_reply(self, call: Call, envelope: ReplyEnvelope, reply: ReplyEnvelope) -> ReplyEnvelope:
+    def _record_reply(self, call: Call, envelope: ReplyEnvelope, stored_reply: ReplyEnvelope) -> ReplyEnvelope:
         requests = self._journal.store.requests
         try:
             if envelope.error is None or call.acted:
-                requests.answer(call.request_id, call.digest, codec.encode(reply), self._clock.instant().utc_s)
+                requests.answer(call.request_id, call.digest, codec.encode(stored_reply), self._clock.instant().utc_s)
             else:
                 requests.withdraw(call.request_id)
         except StoreUnavailable as fault:

@@ -32,7 +32,7 @@ Effect = Callable[[], None]
 
 class _Kept(Struct, frozen=True):
     mutation: Effect
-    done: Effect | None
+    then: Effect | None
 
 
 class Journal:
@@ -136,11 +136,11 @@ class Journal:
     def _retry(self) -> None:
         self._retrying = False  # the end of this very turn writes the kept again
 
-    def _finish_commit(self, calls: list[_Kept]) -> None:
+    def _finish_commit(self, entries: list[_Kept]) -> None:
         if self.fault is not None:
-            _LOG.info("store.well_again", written=len(calls))
+            _LOG.info("store.well_again", written=len(entries))
             self.fault = None
-        del self._kept[: len(calls)]
+        del self._kept[: len(entries)]
         effects, self._effects = self._effects, []
         events, self._events = self._events, []
         for event in events:
@@ -148,8 +148,8 @@ class Journal:
             _LOG.debug("event.stored", n=event.n, topic=event.topic, subject=event.subject)
             for observer in self.committed:
                 observer(event)
-        for entry in calls:
-            if entry.done is not None:
-                entry.done()
+        for entry in entries:
+            if entry.then is not None:
+                entry.then()
         for effect in effects:
             effect()

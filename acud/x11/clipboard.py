@@ -106,19 +106,19 @@ class Clipboard:
         elif event.requestor == self._window.id:
             self._given[:] = [event]
 
-    def _serve(self, selection: SelectionAsked) -> None:
+    def _serve(self, selection_request: SelectionAsked) -> None:
         """Answer a program that requests our selection."""
         self._drop_untaken(time.monotonic() - _UNTAKEN_S)
-        owned = self._owned.get(selection.selection)
-        answer = self._answer(owned, selection.target) if owned is not None else None
-        place = selection.property or selection.target  # ICCCM 2.2: obsolete clients name none
+        owned = self._owned.get(selection_request.selection)
+        answer = self._answer(owned, selection_request.target) if owned is not None else None
+        place = selection_request.property or selection_request.target  # ICCCM 2.2: obsolete clients name none
         if answer is not None:
-            self._send_data(selection.requestor, place, *answer)
-        window = self._connection.xlib.create_resource_object("window", selection.requestor)
+            self._send_data(selection_request.requestor, place, *answer)
+        window = self._connection.xlib.create_resource_object("window", selection_request.requestor)
         window.send_event(
             event.SelectionNotify(
-                time=selection.time_ms, requestor=window, selection=selection.selection, target=selection.target,
-                property=place if answer is not None else X.NONE,
+                time=selection_request.time_ms, requestor=window, selection=selection_request.selection,
+                target=selection_request.target, property=place if answer is not None else X.NONE,
             )
         )  # fmt: skip
 
@@ -128,17 +128,17 @@ class Clipboard:
                 del self._transfers[key]
                 self._translator.unfollow(transfer.window)
 
-    def _answer(self, selection: _Owned, target: int) -> tuple[int, int, bytes | list[int]] | None:
+    def _answer(self, owned: _Owned, target: int) -> tuple[int, int, bytes | list[int]] | None:
         """Return type, format and data for `target`; None refuses it."""
         names = self.names
         if target == names.targets:
             return Xatom.ATOM, 32, [names.targets, names.timestamp, *names.of_utf8(), Xatom.STRING]
         if target == names.timestamp:
-            return Xatom.INTEGER, 32, [selection.time_ms]
+            return Xatom.INTEGER, 32, [owned.time_ms]
         if target in names.of_utf8():
-            return names.utf8 if target == names.text else target, 8, selection.text.encode()
+            return names.utf8 if target == names.text else target, 8, owned.text.encode()
         if target == Xatom.STRING:
-            return Xatom.STRING, 8, selection.text.encode("latin-1", "replace")
+            return Xatom.STRING, 8, owned.text.encode("latin-1", "replace")
         return None
 
     def _send_data(self, window: int, place: int, kind: int, form: int, data: bytes | list[int]) -> None:

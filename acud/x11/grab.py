@@ -98,7 +98,7 @@ class SharedMemory:
             size: int
             (size,) = PackedQuery(self._wire, packed, IMAGE_SIZE).answer()
         except _GONE as fault:
-            raise _explain_gone(area, fault) from fault
+            raise _build_pixels_gone(area, fault) from fault
         return size
 
     def _send_with(self, fd: int) -> None:
@@ -244,7 +244,7 @@ class SocketPath(GrabPath):
                 width=area.width, height=area.height, plane_mask=0xFFFFFFFF,
             )  # fmt: skip
         except _GONE as fault:
-            raise _explain_gone(area, fault) from fault
+            raise _build_pixels_gone(area, fault) from fault
         self._slots[slot][:] = image.data
 
     def close(self) -> None:
@@ -289,7 +289,7 @@ def _libc() -> Any:
 _GONE = (error.BadMatch, error.BadDrawable, error.BadWindow, error.BadPixmap)
 
 
-def _explain_gone(area: Area, fault: Exception) -> PixelsGone:
+def _build_pixels_gone(area: Area, fault: Exception) -> PixelsGone:
     return PixelsGone(f"no {area.width}x{area.height} pixels in {area.drawable:#x}: {type(fault).__name__}")
 
 

@@ -196,8 +196,8 @@ class SpareKeycodes:
             kept, new = held, more
         return self._assign(new, kept)
 
-    def _assign(self, new: list[int], used: set[int]) -> KeycodePlan:
-        oldest = sorted((k for k in self._pairs if k not in used), key=lambda k: self._used_s.get(k, -math.inf))
+    def _assign(self, new: list[int], kept: set[int]) -> KeycodePlan:
+        oldest = sorted((k for k in self._pairs if k not in kept), key=lambda k: self._used_s.get(k, -math.inf))
         pairs = [(new[n], new[min(n + 1, len(new) - 1)]) for n in range(0, len(new), 2)]
         changes = dict(zip(oldest, pairs, strict=False))
         return KeycodePlan(changes, max((self._free_s(keycode) for keycode in changes), default=-math.inf))

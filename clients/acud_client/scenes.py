@@ -28,7 +28,7 @@ class SceneSubscriber:
         """Return the request that begins, renews or (with 0) ends the subscription."""
         return SceneSubscribe(self.displays if for_s else (), for_s, self.subscription)
 
-    def next_renewal_s(self) -> float:
+    def count_renewal(self) -> float:
         """Count a renewal and return when the next one is due, on the monotonic clock."""
         wait_s, self._renewed = (LEASE_S / 2 if self._renewed else _FIRST_S), True
         return time.monotonic() + wait_s

@@ -140,7 +140,7 @@ class Client(RequestMethods):
             try:
                 while True:
                     reader.subscription = self.ask(reader.make_request(), SceneSubscribed).subscription
-                    until_s = reader.next_renewal_s()
+                    until_s = reader.count_renewal()
                     while True:
                         if reader.is_news(scene := self.current_scene(reader.displays)):
                             yield scene

@@ -193,7 +193,7 @@ class MergedReplies:
         return DisplayListReply((*displays, *lost), defaults[0] if len(replies) == 1 and defaults else "")
 
     @_merges(TaskList, _ListRows("tasks", 200, lambda one: str(one.task.task_id)))
-    async def _tasks(self, request: TaskList, replies: Replies, silent: dict[str, str]) -> TaskListReply:
+    async def _merge_tasks(self, request: TaskList, replies: Replies, silent: dict[str, str]) -> TaskListReply:
         lost = [view for member in self._list_lost(silent) for view in await self._offline.tasks(member)]
         lost = [view for view in lost if _find_asked_task(request, view)]
         found = [view for one in replies.values() for view in one.tasks]
@@ -201,7 +201,7 @@ class MergedReplies:
         return TaskListReply(_cut_page(request, newest), sum(one.total for one in replies.values()) + len(lost))
 
     @_merges(WaitList, _ListRows("waits", 1000, lambda one: str(one.wait_id)))
-    async def _waits(self, request: WaitList, replies: Replies, silent: dict[str, str]) -> WaitListReply:
+    async def _merge_waits(self, request: WaitList, replies: Replies, silent: dict[str, str]) -> WaitListReply:
         lost = [info for member in self._list_lost(silent) for info in await self._offline.waits(member)]
         lost = [info for info in lost if _find_asked_wait(request, info)]
         told = await self._offline.find_ends(replies.keys())
@@ -217,7 +217,7 @@ class MergedReplies:
         return WaitListReply(_cut_page(request, newest), total, facets if request.facets else None)
 
     @_merges(WakeList, _ListRows("wakes", 1000, lambda one: str(one.wake_id)))
-    async def _wakes(self, request: WakeList, replies: Replies, silent: dict[str, str]) -> WakeListReply:
+    async def _merge_wakes(self, request: WakeList, replies: Replies, silent: dict[str, str]) -> WakeListReply:
         told = await self._offline.find_ends(replies.keys())
         elsewhere = {key for key, info in told.items() if is_elsewhere(info)}
         everything = [(host, wake) for host, one in replies.items() for wake in one.wakes]
@@ -238,20 +238,20 @@ class MergedReplies:
     # ---- whole or not at all ----
 
     @_merges(RecordList, _ListRows("recordings", 1000, lambda one: str(one.recording_id)))
-    def _recordings(self, request: RecordList, replies: Replies, silent: dict[str, str]) -> RecordListReply:
+    def _merge_recordings(self, request: RecordList, replies: Replies, silent: dict[str, str]) -> RecordListReply:
         _require_all("recordings", silent)
         found = sorted((one for r in replies.values() for one in r.recordings), key=lambda one: -one.created_utc_s)
         paths = ", ".join(f"{host}:{one.path}" for host, one in replies.items())
         return RecordListReply(_cut_page(request, found), paths)
 
     @_merges(AgentList, _ListRows("runs", 500, lambda one: str(one.run_id)))
-    def _runs(self, request: AgentList, replies: Replies, silent: dict[str, str]) -> AgentListReply:
+    def _merge_runs(self, request: AgentList, replies: Replies, silent: dict[str, str]) -> AgentListReply:
         _require_all("runs", silent)
         found = sorted((one for r in replies.values() for one in r.runs), key=lambda one: -one.created_utc_s)
         return AgentListReply(_cut_page(request, found))
 
     @_merges(Usage)
-    def _usage(self, _: Usage, replies: Replies, silent: dict[str, str]) -> UsageReply:
+    def _merge_usage(self, _: Usage, replies: Replies, silent: dict[str, str]) -> UsageReply:
         _require_all("usage", silent)
         all_of: list[UsageReply] = list(replies.values())
         costs = [one.cost_usd for one in all_of if one.cost_usd is not None]

@@ -376,14 +376,14 @@ def make_host_info(member: Member) -> HostInfo:
 
 
 def _make_unleased(
-    host: str, old_entry: BucketEntry | None, lease: BucketEntry | None, draining: bool
+    host: str, member_entry: BucketEntry | None, lease: BucketEntry | None, draining: bool
 ) -> Member | None:
     """Return a host without a valid lease; None if it has no entry."""
-    words = [entry for entry in (old_entry, lease) if entry is not None]
-    state = parse_state(host, b"" if old_entry is None or old_entry.fault is not None else old_entry.value)
+    words = [entry for entry in (member_entry, lease) if entry is not None]
+    state = parse_state(host, b"" if member_entry is None or member_entry.fault is not None else member_entry.value)
     if any(entry.fault is not None for entry in words):
         return Member(state, Life.UNPROVEN, draining)
-    if old_entry is None:
+    if member_entry is None:
         return None
     return Member(state, Life.LEFT if state.left else Life.LOST, draining)
 

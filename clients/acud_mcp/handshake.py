@@ -179,9 +179,9 @@ def check_declares(client: McpClient) -> None:
         raise RpcError(MISSING_CAPABILITY, f"declare the extension {TASKS}", data)
 
 
-def acknowledgement(subscription: RequestId | None, request: Message) -> bytes:
+def acknowledgement(subscription: RequestId | None, notifications: Message) -> bytes:
     """Return the line that begins the stream of a subscription."""
-    return subscription_line(subscription, "subscriptions/acknowledged", {"notifications": request})
+    return subscription_line(subscription, "subscriptions/acknowledged", {"notifications": notifications})
 
 
 def subscription_line(subscription: RequestId | None, topic: str, params: Message) -> bytes:

@@ -32,14 +32,14 @@ class Children(NamedTuple):
 
 
 async def children_in_view(
-    connection: BusConnection, ref: Ref, view: Rect, space: int, most: int, on_signal: Callable[[], None]
+    connection: BusConnection, ref: Ref, view: Rect, space: int, most: int, on_answer: Callable[[], None]
 ) -> Children | None:
     """Return the children of `ref` that lie in `view`, at most `most`; None where its toolkit cannot list them.
 
-    `view`: the visible part of `ref`, in pixels of `space` (AtspiCoordType). `on_signal` is called at each answer.
+    `view`: the visible part of `ref`, in pixels of `space` (AtspiCoordType). `on_answer` is called at each answer.
     Raises: NoAnswer when the application is gone, Unavailable when the bus is.
     """
-    parent = _Parent(connection, ref, space, on_signal)
+    parent = _Parent(connection, ref, space, on_answer)
     points = [(view.x + dx, view.y + dy) for dy in _PROBES_Y for dx in _PROBES_X if dx < view.w and dy < view.h]
     try:
         size = await parent.size()
@@ -65,8 +65,8 @@ class _Hit(NamedTuple):
 class _Parent:
     """Asks a widget for single children. A refused call gives None."""
 
-    def __init__(self, connection: BusConnection, ref: Ref, space: int, on_signal: Callable[[], None]) -> None:
-        self._connection, self._ref, self._space, self._heard = connection, ref, space, on_signal
+    def __init__(self, connection: BusConnection, ref: Ref, space: int, on_answer: Callable[[], None]) -> None:
+        self._connection, self._ref, self._space, self._on_answer = connection, ref, space, on_answer
         self._size = (0, 0)
 
     async def hit(self, x: int, y: int) -> _Hit | None:
@@ -79,7 +79,7 @@ class _Parent:
         except NoAnswer as fault:
             fault.raise_if_gone()
             return None
-        self._heard()
+        self._on_answer()
         return None if role in HEADERS else _Hit(int(index), await self._place(child, int(index)))
 
     async def _place(self, child: Ref, index: int) -> tuple[int, int] | None:
@@ -134,7 +134,7 @@ class _Parent:
         if child is None:
             return None
         box = await extents(self._connection, child, self._space)
-        self._heard()
+        self._on_answer()
         return box
 
     async def count(self) -> int:
@@ -146,7 +146,7 @@ class _Parent:
         except NoAnswer as fault:
             fault.raise_if_gone()
             return None
-        self._heard()
+        self._on_answer()
         peer, path = found
         return Ref(peer, path) if peer and not path.endswith("/null") else None
 

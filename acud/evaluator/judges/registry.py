@@ -106,10 +106,10 @@ class JudgeRegistry:
         self._health: dict[str, JudgeHealth] = {}
         self._doubted = asyncio.Event()
 
-    def choose(self, wanted: str) -> str:
-        """Return the name of the judge that answers where a wait asked for `wanted`."""
-        if wanted != JudgeName.AUTO:
-            return wanted
+    def choose(self, choice: str) -> str:
+        """Return the name of the judge that answers where a wait asked for `choice`."""
+        if choice != JudgeName.AUTO:
+            return choice
         if self._chain:
             return self._chain[0]
         found = self._health.get(JudgeName.OLLAMA)

@@ -58,15 +58,15 @@ class Plan(NamedTuple):
     stand: list[int]
 
 
-def plan_reading(changed_boxes: Iterable[Rect], lines: Sequence[Rect], bounds: Rect) -> Plan:
-    """Return the regions that hold every changed box with its reach sideways, and wholly every line that changed.
+def plan_reading(boxes: Iterable[Rect], lines: Sequence[Rect], bounds: Rect) -> Plan:
+    """Return the regions that hold each of the changed `boxes` with its reach sideways, and wholly each changed line.
 
     A line changed when a changed pixel, or one near its ends, lies in its box; one that a region would cut through is
     taken in as well.
     """
     touched: set[int] = set()
     regions = []
-    for box in changed_boxes:
+    for box in boxes:
         wide = around(box, REACH_X_PX, 0, bounds)
         hit = _hit(wide, lines)
         touched |= hit

@@ -128,29 +128,29 @@ class FleetNames(msgspec.Struct, frozen=True):
         return f"{self.prefix.upper()}_{name}"
 
 
-def describe_differences(existing: StreamConfig, config: StreamConfig) -> str:
-    """Return in words where `existing` differs from `config`; "" if it does not, or is only kept on more servers."""
+def describe_differences(existing: StreamConfig, wanted: StreamConfig) -> str:
+    """Return in words where `existing` differs from `wanted`; "" if it does not, or is only kept on more servers."""
     differs = [
-        f"{name} is {_word(name, existing)}, not {_word(name, config)}"
+        f"{name} is {_word(name, existing)}, not {_word(name, wanted)}"
         for name in _SAME
-        if _normalise_setting(name, existing) != _normalise_setting(name, config)
+        if _normalise_setting(name, existing) != _normalise_setting(name, wanted)
     ]
-    if config.compression is not None and _normalise_setting("compression", existing) != _normalise_setting(
-        "compression", config
+    if wanted.compression is not None and _normalise_setting("compression", existing) != _normalise_setting(
+        "compression", wanted
     ):
-        differs.append(f"it is compressed by {_word('compression', existing)}, not {_word('compression', config)}")
-    if (existing.num_replicas or 1) < (config.num_replicas or 1):
-        differs.append(f"it is kept on {existing.num_replicas or 1} servers, not {config.num_replicas}")
+        differs.append(f"it is compressed by {_word('compression', existing)}, not {_word('compression', wanted)}")
+    if (existing.num_replicas or 1) < (wanted.num_replicas or 1):
+        differs.append(f"it is kept on {existing.num_replicas or 1} servers, not {wanted.num_replicas}")
     return "; ".join(differs)
 
 
-def with_wanted_settings(config: StreamConfig, wanted: StreamConfig) -> StreamConfig:
-    """Return `wanted` on no fewer servers, stored as `config` is (that can't be changed), and compressed like it
+def with_wanted_settings(existing: StreamConfig, wanted: StreamConfig) -> StreamConfig:
+    """Return `wanted` on no fewer servers, stored as `existing` is (that can't be changed), and compressed like it
     unless `wanted` sets that.
     """
-    copies = max(config.num_replicas or 1, wanted.num_replicas or 1)
-    compression = wanted.compression or config.compression
-    return wanted.evolve(num_replicas=copies, storage=config.storage, compression=compression)
+    copies = max(existing.num_replicas or 1, wanted.num_replicas or 1)
+    compression = wanted.compression or existing.compression
+    return wanted.evolve(num_replicas=copies, storage=existing.storage, compression=compression)
 
 
 def bucket_stream(names: FleetNames, name: str, ttl_s: float) -> StreamConfig:

@@ -77,12 +77,12 @@ class _Matcher:
         """Return the usable widgets that explain every word of the description."""
         told = parts_of(description)
         around = self._surroundings(description)
-        blocked = frozenset(item.ref for item in around.items if self._why_not(item, told))
+        blocked = frozenset(item.ref for item in around.items if self._explain_block(item, told))
         explained = explain(description, around, self._roles, blocked)
         if explained.outcome in ("nothing", "unsure"):
             hidden = explain(description, around, self._roles)
             if hidden.outcome in ("sure", "ambiguous"):
-                return Match("nothing", (), self._explain_match(hidden.items[0].item, told))
+                return Match("nothing", (), self._describe_blocked(hidden.items[0].item, told))
         if explained.outcome == "nothing":
             return Match("nothing")
         usable = explained.items
@@ -94,7 +94,7 @@ class _Matcher:
         is_sure = _is_plain(usable[0]) and not _is_elsewhere(usable[0].item, description, told, around)
         return Match("sure" if is_sure else "unsure", candidates, self._describe_disabled(usable[0]))
 
-    def _why_not(self, item: Item, parts: Parts) -> str:
+    def _explain_block(self, item: Item, parts: Parts) -> str:
         """Return why the item can't be meant now, unless the description itself names that state."""
         node = self._nodes[item.ref]
         if self._is_behind_modal(node) and not parts.is_behind:
@@ -103,9 +103,9 @@ class _Matcher:
             return COVERED
         return ""
 
-    def _explain_match(self, item: Item, parts: Parts) -> str:
+    def _describe_blocked(self, item: Item, parts: Parts) -> str:
         node = self._nodes[item.ref]
-        return f"the {node.role} {node.name[:80]!r} is {self._why_not(item, parts)}"
+        return f"the {node.role} {node.name[:80]!r} is {self._explain_block(item, parts)}"
 
     def _describe_disabled(self, one: Explained) -> str:
         node = self._nodes[one.item.ref]

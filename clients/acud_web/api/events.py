@@ -61,7 +61,7 @@ class Telling:
             yield item
         while True:
             told = await self.reader.next(HEARTBEAT_S)
-            if told is None or await self._count_item(told):
+            if told is None or await self._accept_item(told):
                 yield told
 
     async def _read_missed(self) -> AsyncGenerator[Told, None]:
@@ -79,7 +79,7 @@ class Telling:
                 self.position = event.n
             page = await self._ask_page(self.position, _PAGE) if len(page.events) == _PAGE else None
 
-    async def _count_item(self, entry: Told) -> bool:
+    async def _accept_item(self, entry: Told) -> bool:
         """Return whether to pass the item on, and count it."""
         if not isinstance(entry.item, Event):
             return True

@@ -164,11 +164,11 @@ class LiveDisplay:
         if self.known is not None and _is_old(self.known.checked_mono_ns):
             self._lose(Lost("silent", f"the daemon says nothing of {self.name}"))
 
-    def _lose(self, reason: Lost) -> None:
+    def _lose(self, loss: Lost) -> None:
         if self.lost is not None and self.known is None and self.ring is None:
             return  # the first reason is the one
         self._close()
-        self.lost = reason
+        self.lost = loss
         self._wake()
 
     def _end(self, bye: Bye) -> None:

@@ -50,7 +50,7 @@ class Pictures:
         self._hides = hides
         self._news = asyncio.Event()
         self._size = _UNKNOWN_SIZE
-        self._show_display: object = None
+        self._content: object = None
         """What the last picture was of: a ring's serial, frame and hidden places, or a reason."""
         self._sent_s = float("-inf")
 
@@ -81,7 +81,7 @@ class Pictures:
         if display.known is not None and self._hides:
             reason = reason or display.known.fault
         if reason:
-            return self._remember(reason, _grey(self._size, reason)) if self._is_due(reason) else b""
+            return self._make_part(reason, _grey(self._size, reason)) if self._is_due(reason) else b""
         return await self._encode_newest()
 
     async def _encode_newest(self) -> bytes:
@@ -99,13 +99,13 @@ class Pictures:
         except FrameGone:
             self._news.set()
             return b""
-        return self._remember((ring.serial, frame, known.hidden), jpeg)
+        return self._make_part((ring.serial, frame, known.hidden), jpeg)
 
-    def _is_due(self, message: object) -> bool:
-        return message != self._show_display or time.monotonic() - self._sent_s >= _REPEAT_S
+    def _is_due(self, content: object) -> bool:
+        return content != self._content or time.monotonic() - self._sent_s >= _REPEAT_S
 
-    def _remember(self, message: object, jpeg: bytes) -> bytes:
-        self._show_display = message
+    def _make_part(self, content: object, jpeg: bytes) -> bytes:
+        self._content = content
         head = f"--{BOUNDARY}\r\nContent-Type: image/jpeg\r\nContent-Length: {len(jpeg)}\r\n\r\n"
         return head.encode() + jpeg + b"\r\n"
 

@@ -165,7 +165,7 @@ class TextEntry:
         if len(words) < _SHORTEST:
             return await self._end_unread(f"{because}{len(words)} characters are too few to be recognised by OCR")
         area = place or run.area
-        box = area.box if self._found is not None else _widen_line(changed.shift(area.box.x, area.box.y), run.screen)
+        box = area.box if self._found is not None else _add_rim(changed.shift(area.box.x, area.box.y), run.screen)
         spec = WaitSpec(Text(words), run.seen_in(EffectArea(box)), 0.0, judge=JudgeName.OCR)
         verdict = (await run.judge(spec, reads_back=True)).machine.verdict
         if verdict.answer is Answer.UNKNOWN:
@@ -227,7 +227,7 @@ def _tail(text: str) -> str:
     return " ".join(kept)
 
 
-def _widen_line(box: Rect, screen: Rect) -> Rect:
+def _add_rim(box: Rect, screen: Rect) -> Rect:
     """Return `box` with a rim: OCR reads letters that touch an edge badly."""
     grown = Rect(box.x - _RIM_PX, box.y - _RIM_PX, box.w + 2 * _RIM_PX, box.h + 2 * _RIM_PX)
     return grown.intersect(screen) or box

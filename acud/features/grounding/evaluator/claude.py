@@ -247,14 +247,14 @@ class _Conversation:
         )
 
 
-def _continue_request(request: ChatRequest, reply: ChatReply, wish: Wish) -> ChatRequest:
+def _continue_request(last: ChatRequest, reply: ChatReply, wish: Wish) -> ChatRequest:
     """Return the next turn: the picture in answer to the model's wish to see the screen.
 
     Pictures go along with the last user message, so it moves from the first message to behind the tool's result.
     """
     said = ChatMessage("assistant", reply.text, reply.calls)
     answer = ChatMessage("tool", _TAKEN, call_id=wish.call.call_id)
-    return replace(request, messages=(*request.messages, said, answer, ChatMessage("user", _SEEN)))
+    return replace(last, messages=(*last.messages, said, answer, ChatMessage("user", _SEEN)))
 
 
 def _sum_known(parts: Sequence[Number | None]) -> Number | None:

@@ -238,12 +238,12 @@ def _id_of(path: Path) -> str:
     return path.stem.rpartition("-")[0]
 
 
-def _take_only(found: set[tuple[Path, str]], path: str, hint: str) -> tuple[Path, str]:
+def _take_only(found: set[tuple[Path, str]], name: str, hint: str) -> tuple[Path, str]:
     named = sorted(one for one in found if is_id(one[1], NOUN))
     if not named:
-        raise NotFound(f"no recording {path!r}", hint=f"looked for in {hint}")
+        raise NotFound(f"no recording {name!r}", hint=f"looked for in {hint}")
     if len(named) > 1:
-        raise Conflict(f"{path!r} names {len(named)} recordings", hint=", ".join(one[1] for one in named[:4]))
+        raise Conflict(f"{name!r} names {len(named)} recordings", hint=", ".join(one[1] for one in named[:4]))
     return named[0]
 
 

@@ -109,7 +109,7 @@ class ReplaySession:
     async def _replay_judge(
         self,
         run: int,
-        wanted: str,
+        choice: str,
         recorded: RecordedFrames,
         spec: WaitSpec,
         span: tuple[float, float],
@@ -120,8 +120,8 @@ class ReplaySession:
         async with AsyncExitStack() as stack:
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="acud-replay-"))
             context = build_context(self._make_options(folder), stack, frames)
-            judge = await self._resolve_judge(context, wanted)
-            meant = with_meanings(spec.until, wanted)
+            judge = await self._resolve_judge(context, choice)
+            meant = with_meanings(spec.until, choice)
             if not any(isinstance(leaf, Widget | HostLeaf) for leaf in leaves(meant)):  # no recording holds those
                 spec = replace(spec, until=meant)
             deadline_s = span[0] + self._ask.timeout_s if self._ask.timeout_s else math.inf
@@ -130,12 +130,12 @@ class ReplaySession:
         faults += frames.faults
         return report.rows
 
-    async def _resolve_judge(self, context: EvaluatorContext, judge: str) -> str:
-        """Return the judge that `judge` means now; a chain of several stays `auto`, which evaluators follow."""
-        if judge == JudgeName.AUTO:
+    async def _resolve_judge(self, context: EvaluatorContext, choice: str) -> str:
+        """Return the judge that `choice` means now; a chain of several stays `auto`, which evaluators follow."""
+        if choice == JudgeName.AUTO:
             await context.judges.check()
-            return judge if len(self._settings.vision.chain()) > 1 else context.judges.choose(judge)
-        return judge
+            return choice if len(self._settings.vision.chain()) > 1 else context.judges.choose(choice)
+        return choice
 
     def _make_options(self, folder: str) -> EvaluatorOptions:
         """Return an evaluator's options as the daemon would set them, without evidence."""
