@@ -62,7 +62,7 @@ def _rows(figures: dict[str, Any]) -> Iterator[str]:
         "CPU of a working minute, ms: watcher + X server": lambda row: _sum(row["work_cpu_ms_per_minute"]),
         "CPU per change painted in it, ms": lambda row: row["cpu_ms_per_change"],
         "judge calls in it": lambda row: row["judge_calls"],
-        "from the lamp at its end to told, ms": lambda row: "never" if row["told_ms"] is None else row["told_ms"],
+        "from the lamp at its end to answer, ms": lambda row: "never" if row["told_ms"] is None else row["told_ms"],
     }
     for name, cell in rows.items():
         of_work = name in list(rows)[-4:]
@@ -74,7 +74,7 @@ def _texts(texts: dict[str, dict[str, Any]]) -> Iterator[str]:
     yield "|---" * (len(texts) + 1) + "|"
     count = next(iter(texts.values()))
     rows = {
-        "from drawing to told, p50 / longest, ms": _told,
+        "from drawing to answer, p50 / longest, ms": _told,
         f"missed, of {count['told'] + count['missed']}": lambda row: row["missed"],
         "CPU for the round, s": lambda row: row["cpu_s"],
         "the round took, s": lambda row: "" if row["s"] is None else row["s"],

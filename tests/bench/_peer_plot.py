@@ -29,8 +29,8 @@ _PANELS = (
     Panel("CPU of a still minute, ms", lambda row: sum(row["idle_cpu_ms_per_minute"].values())),
     Panel("CPU of a working minute, ms", lambda row: sum(row["work_cpu_ms_per_minute"].values())),
     Panel("judge calls in a working minute", lambda row: row["judge_calls"]),
-    Panel("lamp to told, ms", lambda row: row["told_ms"]),
-    Panel("text drawn to told, p50, ms", lambda row: row["told_p50_ms"], text=True),
+    Panel("lamp to answer, ms", lambda row: row["told_ms"]),
+    Panel("text drawn to answer, p50, ms", lambda row: row["told_p50_ms"], text=True),
     Panel("CPU of the text round, s", lambda row: row["cpu_s"], text=True),
 )
 _OF_WORK = frozenset(panel.title for panel in _PANELS[3:6])
