@@ -352,7 +352,8 @@ def test_a_host_that_is_forgotten_leaves_its_waits_to_others(fleet: Fleet, tmp_p
     wait, plain = armed(fleet, there), armed(fleet, there, policy=Policy())
     fleet.daemons["h1"].stop()
     until(lambda: fleet.lives()["h1"] == "left", "the end of h1")
-    assert now_on(fleet.client, wait).rearmed is None  # it waits for the next start of its host
+    left = now_on(fleet.client, wait)
+    assert (left.rearmed, left.note[:13]) == (None, "left(host h1)")  # it waits for the next start of its host
     assert "the daemon was stopped" in fleet.client.wait_result(plain.wait_id, peek=True).wait.message
     fleet.client.fleet_drain("h1", "forget")
     moved = now_on(fleet.client, wait, "h1")
