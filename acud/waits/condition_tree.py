@@ -82,9 +82,9 @@ def map_leaves(until: Until, change: Callable[[Leaf], Until]) -> Until:
     return NotOf(map_leaves(until.part, change)) if isinstance(until, NotOf) else change(until)
 
 
-def find_sentences(leaves: Sequence[Leaf]) -> frozenset[int]:
+def find_sentences(every_leaf: Sequence[Leaf]) -> frozenset[int]:
     """Return the indexes of the leaves that only a vision judge can answer."""
-    return frozenset(index for index, leaf in enumerate(leaves) if isinstance(leaf, Criteria))
+    return frozenset(index for index, leaf in enumerate(every_leaf) if isinstance(leaf, Criteria))
 
 
 def may_ask_model(leaf: Leaf) -> bool:

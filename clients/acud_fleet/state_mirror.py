@@ -53,7 +53,7 @@ class StateMirror:
         async with asyncio.TaskGroup() as group:
             group.create_task(self._follow())
             group.create_task(self._write())
-            group.create_task(self._rewrite())
+            group.create_task(self._rewrite_after_revocations())
 
     async def _follow(self) -> None:
         async with self._client.events() as stream:
@@ -65,7 +65,7 @@ class StateMirror:
                 else:
                     await self._all()
 
-    async def _rewrite(self) -> None:
+    async def _rewrite_after_revocations(self) -> None:
         """Write all anew when a key was revoked: its signatures count no more."""
         while True:
             await self._connection.signatures.wait_for_revocation()

@@ -48,9 +48,9 @@ def answer(body: Any, status: int = 200, headers: Mapping[str, str] | None = Non
     return Response(msgspec.json.encode(body), status, {**_HEADERS, **(headers or {})}, media_type="application/json")
 
 
-def code_of(fault: AcudError) -> str:
+def code_of(error: AcudError) -> str:
     """Return the code of an error; that of a daemon that listens, but has not answered yet, is one of its own."""
-    return "daemon_busy" if fault.facts.get("reason") == "busy" else fault.code
+    return "daemon_busy" if error.facts.get("reason") == "busy" else error.code
 
 
 _FACTS = ("done",)
@@ -81,19 +81,19 @@ class ErrorFormat(Struct, frozen=True):
             500: self._broken,
         }
 
-    def as_fault(self, fault: AcudError) -> HttpFault:
+    def as_fault(self, error: AcudError) -> HttpFault:
         """Return what an error of the daemon, or of the way to it, is over HTTP."""
-        kinds = (self.statuses[kind] for kind in type(fault).__mro__ if kind in self.statuses)
+        kinds = (self.statuses[kind] for kind in type(error).__mro__ if kind in self.statuses)
         status, code = next(kinds, (500, ""))
-        made = wrong(status, code or code_of(fault), fault.message, fault.hint)
-        facts = {name: fault.facts[name] for name in _FACTS if self.every_code and name in fault.facts}
+        made = wrong(status, code or code_of(error), error.message, error.hint)
+        facts = {name: error.facts[name] for name in _FACTS if self.every_code and name in error.facts}
         return HttpFault(made.status, {**made.body, **facts})
 
-    def response(self, fault: HttpFault) -> Response:
+    def response(self, error: HttpFault) -> Response:
         if not self.every_code:
-            return answer(fault.body, fault.status)
-        body = {"code": f"http_{fault.status}", **fault.body, "ok": False}
-        return answer(body, fault.status, {"WWW-Authenticate": "Bearer"} if fault.status == 401 else None)
+            return answer(error.body, error.status)
+        body = {"code": f"http_{error.status}", **error.body, "ok": False}
+        return answer(body, error.status, {"WWW-Authenticate": "Bearer"} if error.status == 401 else None)
 
     def refusal(self, status: int, code: str, words: str, hint: str) -> Response:
         """Return the answer to a request that goes no further than the listener."""
@@ -101,12 +101,12 @@ class ErrorFormat(Struct, frozen=True):
             return self.response(wrong(status, code, words, hint))
         return self.response(fault(status, f"{words}; {hint}" if hint else words))
 
-    async def told(self, connection: HTTPConnection, fault: Exception) -> Response | None:
+    async def told(self, connection: HTTPConnection, error: Exception) -> Response | None:
         """Answer a fault or an AcudError; a WebSocket that was not accepted yet gets it as an HTTP answer, another one
         as the reason of its close.
         """
-        assert isinstance(fault, HttpFault | AcudError)
-        made = fault if isinstance(fault, HttpFault) else self.as_fault(fault)
+        assert isinstance(error, HttpFault | AcudError)
+        made = error if isinstance(error, HttpFault) else self.as_fault(error)
         if not isinstance(connection, WebSocket):
             return self.response(made)
         if connection.application_state is WebSocketState.CONNECTING:
