@@ -155,8 +155,8 @@ class OpenRing:
     ) -> FrameStep | None:
         """Return what brings `canvas` to the newest frame, and note it there; None when nothing is to be sent.
 
-        `is_redacted`: what rules hide is black, and the frame is the one of the places in `places`. Raises: FrameGone
-        when no frame could be read: the next will do.
+        `is_redacted`: what rules hide is black, and the frame is that of `places`. Raises: FrameGone when no frame
+        could be read: the next will do.
         """
         hidden = places.hidden if is_redacted else ()
         size = _scaled_size(self.size, max_side_px)
