@@ -96,7 +96,7 @@ SEEDS = [
 @pytest.mark.parametrize("read", [False, True])
 @pytest.mark.parametrize("length", [10_000, pytest.param(1_000_000, marks=pytest.mark.long)])
 def test_time_grows_with_the_length_and_no_faster(length: int, read: bool) -> None:
-    """A search that is quadratic in the length would not end within the time of a test."""
+    """A search that is cubic in the length, or quadratic in the long one, would not end within the time of a test."""
     for seed in SEEDS:
         find((seed * (length // len(seed) + 1))[:length], read=read)
 
