@@ -34,25 +34,35 @@ class LastNegativeViews:
 
     def __init__(self) -> None:
         self._views: OrderedDict[str, ViewPixels | EncodedView] = OrderedDict()
+        self._first: dict[str, tuple[int, int]] = {}
+        """Epoch and frame of the views that no judge has seen."""
 
     def began(self, wait_id: str, shot: ViewPixels) -> None:
         """Remember the first view of a wait, unless one is remembered."""
         if wait_id not in self._views:
             self.held_not(wait_id, shot)
+            self._first[wait_id] = (shot.epoch, shot.frame)
 
     def held_not(self, wait_id: str, view: ViewPixels | EncodedView) -> None:
         """Remember a view on which the wait's condition did not hold."""
         self._views[wait_id] = view
         self._views.move_to_end(wait_id)
+        self._first.pop(wait_id, None)
         while len(self._views) > 1 and self._bytes() > NEGATIVE_VIEW_BYTES:
-            self._views.popitem(last=False)
+            self.forget(next(iter(self._views)))
 
-    def take(self, wait_id: str) -> ViewPixels | EncodedView | None:
-        """Return what was remembered of the wait, and forget it."""
-        return self._views.pop(wait_id, None)
+    def take(self, wait_id: str, epoch: int, changed_from: int | None) -> ViewPixels | EncodedView | None:
+        """Return what was remembered of the wait, and forget it. A first view that shows frame `changed_from` of the
+        ring's `epoch`, or a later one, was taken too late to be one of before.
+        """
+        first, view = self._first.get(wait_id), self._views.get(wait_id)
+        self.forget(wait_id)
+        is_late = first is not None and changed_from is not None and first[0] == epoch and first[1] >= changed_from
+        return None if is_late else view
 
     def forget(self, wait_id: str) -> None:
         self._views.pop(wait_id, None)
+        self._first.pop(wait_id, None)
 
     def _bytes(self) -> int:
         sizes: dict[int, int] = {}

@@ -234,7 +234,7 @@ class WaitQuestions:
         """Keep the picture that proves the verdict, and the one before it; waits of one job share files."""
         if self._ask.is_last_look:
             return await self._keep_evidence(await self._begin_encoding(self._shot))
-        before = self._context.last_negative_views.take(self._ask.wait_id)
+        before = self._context.last_negative_views.take(self._ask.wait_id, self._shot.epoch, self._ask.changed_from)
         showing, earlier_view = self._begin_encoding(self._shot), before and self._begin_encoding(before)
         shown = await showing
         if not shown.png or earlier_view is None:

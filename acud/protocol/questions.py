@@ -105,6 +105,8 @@ class Ask(Struct, frozen=True, forbid_unknown_fields=True):
     later: tuple[LaterAsk, ...] = ()
     is_last_look: bool = False
     """The picture is for a wait that is about to time out: it needs no `before` picture."""
+    changed_from: int | None = None
+    """The first frame on which a change held: a view of it, or of a later one, is no picture of before."""
     wants_picture: bool = False
     """Make a small picture of what is judged, where it looks other than before."""
 

@@ -30,7 +30,8 @@ class JobRequest(Struct, frozen=True):
     The supervisor sends it once there is capacity, lowest `priority` first, and answers `JobDispatched`; the evaluator
     picks the frame then. `identity` and `evidence` jobs carry no `asks`. `stage`: the stage of the condition that the
     leaves belong to. `ahead`: later stages to read too, and whether to keep a picture where one holds. `local`: the
-    budget is spent, OCR answers what it can. `is_last_look`: the wait is about to end without a yes.
+    budget is spent, OCR answers what it can. `is_last_look`: the wait is about to end without a yes. `changed_from`:
+    the first frame on which a change held.
     """
 
     kind: JobKind
@@ -47,6 +48,7 @@ class JobRequest(Struct, frozen=True):
     keep_evidence: bool = False
     local: bool = False
     is_last_look: bool = False
+    changed_from: int | None = None
     stage: int = 0
     ahead: dict[int, bool] = {}
     priority: int = 4

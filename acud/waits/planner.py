@@ -410,7 +410,14 @@ def _make_request(wait: Wait, view_state: ViewState, kind: JobKind) -> JobReques
         stage=wait.stage,
         priority=EVIDENCE_PRIORITY if is_evidence else IDENTITY_PRIORITY,
         keep_evidence=is_evidence,
+        changed_from=_find_first_change(view_state) if is_evidence else None,
     )
+
+
+def _find_first_change(view_state: ViewState) -> int | None:
+    """Return the first frame on which a change held, if one did."""
+    held = (change.holds_from for change in view_state.changes.values())
+    return min((frame for frame in held if frame is not None), default=None)
 
 
 def _request_job(wait: Wait, due: JobRequest) -> Outcome:

@@ -11,7 +11,8 @@ from acud.base.errors import NotFound
 from acud.pixels.tiles import identity
 from acud.types import Cadence, Change, Criteria, DisplayInfo, Policy, Rect, WindowTitle
 from acud_client import Client
-from tests.e2e.desktop import Desk, compared, decoded, ended, judged
+from tests.e2e.desktop import Desk, decoded, ended, judged, until
+from tests.e2e.metrics import scrape
 from tests.e2e.test_waits_requests import bgrx
 from tests.fixtures.daemon import Daemon
 
@@ -77,8 +78,9 @@ def test_pixels_judged_no_and_then_yes_are_one_picture(
 def test_a_change_has_it_as_well(shared: Daemon, client: Client, view: DisplayInfo, desk: Desk) -> None:
     desk.fill(BOX, RED)
     before = desk.pixels()
+    jobs = scrape(shared).of("acud_pool_jobs_total", status="done")
     wait = client.wait_create(Change(), display=view.name).wait.wait_id
-    compared(shared, wait)
+    until(lambda: scrape(shared).of("acud_pool_jobs_total", status="done") > jobs, "its first view")
     desk.window(Rect(200, 200, 100, 100), 0x4466AA, title="Now")
     ended(client, wait)
     assert np.array_equal(decoded(client.evidence(wait, part="before").image), before)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from acud.base.ids import is_id
 from acud.evaluator.evidence import pixels_of
@@ -18,7 +19,7 @@ from acud.evaluator.judges.picture_encoding import encode_for_judge
 from acud.protocol.children import Heartbeat
 from acud.protocol.evaluation import Job, JobResult
 from acud.protocol.questions import PictureAsk
-from acud.types import AllOf, Answer, AnyOf, Criteria, Rect, Stable, WindowTitle, no, unknown, yes
+from acud.types import AllOf, Answer, AnyOf, Change, Criteria, Rect, Stable, WindowTitle, no, unknown, yes
 from tests.integration.evaluator_rig import SOURCE, EvaluatorRig, PaintedRing, ask
 
 LAMP = Rect(200, 100, 16, 16)
@@ -128,6 +129,21 @@ def test_waits_of_one_job_share_the_pictures_of_before_and_after(rig: EvaluatorR
     found = pixels_of((rig.evidence / before.pop()).read_bytes())
     assert (found[:, :, :3] == dark[:, :, :3]).all()
     assert {(one.before_frame, one.before_reason) for one in kept if one is not None} == {(1, "")}
+
+
+@pytest.mark.parametrize(("changed_from", "before_frame"), [(2, 1), (1, 0)])
+def test_a_first_view_that_shows_the_change_is_no_view_of_before(
+    rig: EvaluatorRig, ring: PaintedRing, changed_from: int, before_frame: int
+) -> None:
+    assert rig.run(replace(ring.job(), remember=("w1",))).status == "done"
+    light(ring)
+    changed = replace(
+        ask(Change(), known={0: yes("changed")}, wait_id="w1", keep_evidence=True), changed_from=changed_from
+    )
+    kept = rig.run(ring.job(changed)).answered[0].evidence
+    assert kept is not None
+    assert (kept.frame, kept.before_frame, bool(kept.before)) == (2, before_frame, before_frame > 0)
+    assert kept.before_reason == ("" if before_frame else "nobody saw the view before it held")
 
 
 def test_a_disk_that_refuses_is_said_and_the_verdict_stands(rig: EvaluatorRig, ring: PaintedRing) -> None:

@@ -233,6 +233,7 @@ class _Batch:
             echoes=find_echoes(active.spec.until, active.machine.typed),
             is_typed=bool(active.machine.typed),
             is_last_look=request.is_last_look,
+            changed_from=request.changed_from,
             party=self._batches.name_party(active),
             wants_picture=self._batches.keeps_pictures and active.transient is None and request.kind is JobKind.JUDGE,
             later=tuple(

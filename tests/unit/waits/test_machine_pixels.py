@@ -49,7 +49,8 @@ def test_change_since_arming_resolves_with_a_picture() -> None:
     rig.identify("a")
     rig.later(5)
     rig.change(0b1)
-    assert rig.asked(out.JobRequest)[0].kind is EVIDENCE
+    due = rig.asked(out.JobRequest)[0]
+    assert (due.kind, due.changed_from) == (EVIDENCE, 2)
     ending = picture_of(rig)
     assert ending.verdict.detail == "changed tiles cover 8.3% of the target"
     assert ending.verdict.boxes == (Rect(0, 0, 16, 16),)

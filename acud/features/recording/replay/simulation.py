@@ -296,6 +296,7 @@ class Simulation:
             due.gate_threshold,
             due.force,
             due.keep_evidence,
+            changed_from=due.changed_from,
             images=self._images,
             later=tuple(LaterAsk(stage, get_stage(self._spec.until, stage), on) for stage, on in due.ahead.items()),
         )
