@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from acud.evaluator.ocr.changes import union
 from acud.evaluator.ocr.engine import Line
 from acud.evaluator.ocr.match import letters_close
-from acud.evaluator.ocr.text_layout import EDGE, are_beside, level_edges, steps
+from acud.evaluator.ocr.text_layout import EDGE, INK, are_beside, level_edges, steps
 from acud.types import NumberSeen, Rect, ScreenNumber, Verdict, WindowInfo, numbers_in, window_at
 from acud.waits.read_text import (
     LabelPlace,
@@ -45,6 +45,7 @@ _EVEN = 0.15  # share by which the steps of an axis, or of rows of which some we
 _NEARER = 0.6  # A gap is surely the smaller of two when it is this part of the other
 _TALLER = 1.2  # the figure of a card is set so much larger than its label; that of a table is not
 _OWN_BOX = 2.8  # an entry, a badge or a cell of a table around a number is at most this high, in heights of the number
+_THROUGH = 0.9  # of a box: what runs through so much of it is a line or an edge
 _BETWEEN_PX = 6
 """Rows between the edges of two cells of a table: the border of each, and the space of 2 px between them."""
 
@@ -137,9 +138,8 @@ class _Layout:
         leading, right = self._leading(label), self.beside(label)
         left = [leading] if leading is not None and self._is_counted(leading, label) else []
         if right:
-            if leading is not None and self._belongs_to_next_label(label, right[0]):
-                return left
-            return [*left, *right]
+            has_leading = leading is not None or self._has_unread_before(label)
+            return left if has_leading and self._belongs_to_next_label(label, right[0]) else [*left, *right]
         return [*left, *self._in_column_of(label)]
 
     def is_in_sequence(self, cell: Line) -> bool:
@@ -175,7 +175,7 @@ class _Layout:
         """Return whether the number right of a label, which has one on its left as well, leads the next label: "12 Open
         3 Closed".
         """
-        cell = next(one for one in self._cells if one.box == number.box)
+        cell = self._cell_of(number)
         after = self._next_in_row(cell)
         if after is None or is_number(after.text) or self._in_table(label, cell):
             return False
@@ -185,7 +185,7 @@ class _Layout:
         """Return whether the number left of a label counts it: it is no row's number and, under a heading, no row's
         name (a bare number above zero that no other row has).
         """
-        cell = next(one for one in self._cells if one.box == number.box)
+        cell = self._cell_of(number)
         row = [one for one in self._cells if are_beside(one.box, cell.box) and is_number(one.text)]
         steps_in_row = _are_in_steps(sorted((one.box.x, _first_value(one)) for one in row), evenly=False)
         if self.is_in_sequence(cell) or (steps_in_row and not self._in_table(label, cell)):
@@ -218,7 +218,31 @@ class _Layout:
             if up <= _NEARER * down:
                 return [above]
             return below if down <= _NEARER * up else [*below, above]
+        if len(below) == 1 and self._is_over_next_label(label, below[0]) and self._has_unread_above(label):
+            return []
         return below or ([above] if above is not None else [])
+
+    def _is_over_next_label(self, label: Line, number: _NumberCell) -> bool:
+        under = self._nearest(self._cell_of(number), below=True)
+        if under is None or is_number(under.text):
+            return False
+        return under.box.y - number.box.bottom <= _NEARER * (number.box.y - label.box.bottom)
+
+    def _has_unread_before(self, label: Line) -> bool:
+        """Return whether something that was not read stands where a label's number would, left of it."""
+        reach = round(_BADGE * label.box.h)
+        return self._is_unread(Rect(label.box.x - reach, label.box.y, reach - 1, label.box.h))
+
+    def _has_unread_above(self, label: Line) -> bool:
+        reach = round((_MOST_ABOVE + _TALLER) * label.box.h)
+        return self._is_unread(Rect(label.box.x, label.box.y - reach, label.box.w, reach - 1))
+
+    def _is_unread(self, box: Rect) -> bool:
+        is_free = not any(one.box.intersect(box) for one in self._cells)
+        return is_free and self._edges is not None and self._edges.has_ink(box)
+
+    def _cell_of(self, number: _NumberCell) -> Line:
+        return next(one for one in self._cells if one.box == number.box)
 
     def number_near(self, label: Line) -> Rect | None:
         """Return the box of the nearest number in the label's row or below it."""
@@ -385,6 +409,14 @@ class _Edges:
         others = level_edges(self._pixels, number.x, beyond[0], number.right, beyond[1])
         is_boxed = any(abs(one - row) <= around for row in rows for one in others)
         return bool(rows) and not (is_boxed and max(rows) - min(rows) <= _BETWEEN_PX)
+
+    def has_ink(self, box: Rect) -> bool:
+        """Return whether anything but lines through all of `box` differs from its ground."""
+        part = self._cut_part(box.x, box.y, box.right, box.bottom)
+        if not part.size:
+            return False
+        ink = np.abs(part - np.median(part, axis=(0, 1))).max(axis=2) > INK
+        return bool(ink[ink.mean(axis=1) < _THROUGH][:, ink.mean(axis=0) < _THROUGH].any())
 
     def _cut_part(self, left: int, top: int, right: int, bottom: int) -> NDArray[np.int16]:
         return self._pixels[max(0, top) : max(0, bottom), max(0, left) : max(0, right), :3].astype(np.int16)

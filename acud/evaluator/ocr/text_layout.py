@@ -21,7 +21,8 @@ from acud.types import Rect
 EDGE = 8
 """Levels between the two sides of a line, or of the edge of a card or pane."""
 _WHOLE = 0.95
-_INK = 48  # A pixel this far from the line's background, in its strongest channel, is ink
+INK = 48
+"""A pixel this far from its background, in its strongest channel, is ink."""
 _SEGMENT_GAP = 0.6
 """Of the line's height: words further apart stand for themselves (entries of a menu bar, columns of a table)."""
 
@@ -165,7 +166,7 @@ def letter_columns(part: NDArray[np.uint8]) -> NDArray[np.bool_]:
     """Return which columns of a line (height x width x 3 uint8) have ink, by the colour of its upper and lower edge."""
     colours = part.astype(np.int16)
     paper = np.median(np.concatenate((colours[0], colours[-1])), axis=0)  # letters fill neither edge
-    found: NDArray[np.bool_] = (np.abs(colours - paper).max(axis=2) > _INK).any(axis=0)
+    found: NDArray[np.bool_] = (np.abs(colours - paper).max(axis=2) > INK).any(axis=0)
     return found
 
 

@@ -70,6 +70,24 @@ DEFINITIONS = [
 PLAIN = [line(text, 20, 20 + 20 * row) for row, text in enumerate(("17", "Reads", "92", "Writes"))]
 
 
+STEPPER = [
+    line(text, x, 20)
+    for text, x in (("1", 20), ("Basket", 36), ("2", 140), ("Payment", 156), ("3", 280), ("Finish", 296))
+]
+
+
+@pytest.mark.parametrize(("lines", "unread", "condition"), [
+    (STEPPER, STEPPER[2].box, "Payment >= 2"), (STAT, STAT[0].box, "Visitors >= 2")
+])  # fmt: skip
+def test_where_the_own_number_was_not_read_the_next_label_s_is_none(
+    lines: list[Line], unread: Rect, condition: str
+) -> None:
+    rest = [one for one in lines if one.box != unread]
+    found = number(rest, condition, boxes=(unread,))
+    assert (found.answer, found.code) == (Answer.UNKNOWN, "ambiguous")
+    assert number(rest, condition).answer is Answer.YES  # nothing stands there
+
+
 @pytest.mark.parametrize(("lines", "condition", "answer"), [
     (STAT, "Visitors = 1847", "yes"), (STAT, "Orders = 92", "yes"), (TABLE, "alpha = 12", "yes"),
     (TABLE, "Load = 12", "unknown"), (PIVOT, "Orders > 200", "unknown"), (DEFINITIONS, "Requests = 12480", "yes"),
