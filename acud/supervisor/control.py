@@ -26,6 +26,7 @@ from acud.supervisor.journal import Journal
 from acud.supervisor.replies import Outgoing, RequestDigest, RequestTiming, error_of, reply_of
 from acud.supervisor.socket_server.connection import ServerConnection
 from acud.supervisor.socket_server.server import ServerLimits, SocketServer
+from acud.types.metrics import Sample
 
 _LOG = log.logger("control")
 _TURN_REQUESTS = 64
@@ -161,8 +162,8 @@ class Control:
         self._starting: list[Call] = []  # calls that begin only after this turn's commit
         self._outgoing: list[Outgoing] = []
         self._faults = faults
-        self.answers_s = Summaries()  # replies by request, and the time each took
-        self.errors = Tally()  # replies that were errors, by request and code
+        self._answers_s = Summaries()  # replies by request, and the time each took
+        self._errors = Tally()  # replies that were errors, by request and code
         self.server = SocketServer(path, loop, "ROUTER", frozenset({"REQ", "DEALER"}), _LIMITS, self.serve)
 
     @property
@@ -344,6 +345,14 @@ class Control:
             return error_of(call.request_id, fault)
         return envelope
 
+    def samples(self) -> Iterator[tuple[str, Sample]]:
+        """Yield the metrics of its requests."""
+        for sample in self._answers_s.samples():
+            yield "acud_requests_total", Sample(sample.labels, sample.count)
+            yield "acud_request_seconds", sample
+        yield from (("acud_request_errors_total", sample) for sample in self._errors.samples())
+        yield "acud_requests_parked", Sample((), self.parked)
+
     def flush(self, newest: int) -> None:
         """Send the replies of the committed turn. `newest`: the newest event number."""
         outgoing, self._outgoing = self._outgoing, []
@@ -356,11 +365,11 @@ class Control:
 
     def _count(self, one: Outgoing) -> None:
         took_s = self._now() - one.asked.at_s
-        self.answers_s.observe(took_s, one.asked.name)
+        self._answers_s.observe(took_s, one.asked.name)
         fault = one.envelope.error.code if one.envelope.error is not None else ""
         _LOG.debug("request.answered", request=one.asked.name, ms=round(took_s * 1000, 1), fault=fault)
         if one.envelope.error is not None:
-            self.errors.add(one.asked.name, one.envelope.error.code)
+            self._errors.add(one.asked.name, one.envelope.error.code)
 
     def flush_failed(self, newest: int, fault: AcudError) -> None:
         """Send `fault` in place of each reply that needed the failed commit; repeat requests that only read."""

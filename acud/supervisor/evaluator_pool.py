@@ -10,7 +10,7 @@ nothing now, preferably the one that read last: so only as many engines are load
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Protocol
 
 from acud.base import log
@@ -35,6 +35,7 @@ from acud.supervisor.judge_metrics import JudgeMetrics
 from acud.supervisor.observers import Observers
 from acud.supervisor.publisher import DaemonEvents
 from acud.supervisor.watched_displays import WatchedDisplays
+from acud.types.metrics import Sample
 
 _LOG = log.logger("pool")
 _TRIES = 2
@@ -81,8 +82,8 @@ class EvaluatorPool:
             lane: FairQueue(lambda entry: entry.work.priority) for lane in Lane
         }
         self._over: list[str] = []  # waits that ended in this turn
-        self.leases_lost = 0
-        self.results = Tally()  # results by status
+        self._leases_lost = 0
+        self._results = Tally()  # results by status
         self._paces_s: dict[Lane, float] = {}
         self._result_s: dict[Lane, float] = {}
         self._events = events
@@ -223,8 +224,14 @@ class EvaluatorPool:
         pace_s = self._paces_s.get(work.lane)
         return f"{before} before it in the queue" + (f", {pace_s:.2g} s a picture" if pace_s else "")
 
-    def queued_in(self, lane: Lane) -> int:
-        return len(self._queue[lane])
+    def samples(self) -> Iterator[tuple[str, Sample]]:
+        """Yield the pool's metrics."""
+        yield "acud_pool_workers_ready", Sample((), sum(worker.ready for worker in self.workers))
+        for lane, queue in self._queue.items():
+            yield "acud_pool_queued_jobs", Sample((lane.value,), len(queue))
+            yield "acud_pool_running_jobs", Sample((lane.value,), self.running_in(lane))
+        yield from (("acud_pool_jobs_total", sample) for sample in self._results.samples())
+        yield "acud_pool_leases_lost_total", Sample((), self._leases_lost)
 
     def running_in(self, lane: Lane) -> int:
         """Return how many works of `lane` evaluators have in hand."""
@@ -347,7 +354,7 @@ class EvaluatorPool:
         running = worker.running.pop(result.job_id, None)
         if running is None:
             return  # its lease ended; another worker has it
-        self.results.add(result.status)
+        self._results.add(result.status)
         ms = round((self._now() - running.sent_s) * 1000, 1)
         _LOG.debug("job.result", job=result.job_id, status=result.status, frame=result.frame, ms=ms)
         self._judge_metrics.count_result(result)
@@ -414,7 +421,7 @@ class EvaluatorPool:
             late = [k for k, r in worker.running.items() if heard_s - r.listed_s > lease_s]
             for job_id in late:
                 running = worker.running.pop(job_id)
-                self.leases_lost += 1
+                self._leases_lost += 1
                 _LOG.warning("job.lease_lost", job=job_id, worker=worker.child.name)
                 self._retry(running, f"evaluator {worker.child.name} lost the job")
             self._end_hung(worker)

@@ -21,6 +21,7 @@ from acud.process.event_loop import EventLoop
 from acud.protocol.events import Event
 from acud.store.store import Store
 from acud.supervisor.observers import Observers
+from acud.types.metrics import Sample
 
 _LOG = log.logger("journal")
 _RETRY_S = 1.0
@@ -48,8 +49,8 @@ class Journal:
         self.newest = store.events.newest()  # the newest committed event number
         self.dropped = 0  # records given up because too many waited for a full or broken disk
         self.fault: StoreUnavailable | None = None  # why the last commit failed; None if it did not
-        self.commit_s = Histogram(QUICK_S)
-        self.faults = Tally()  # commits that failed, by fault
+        self._commit_s = Histogram(QUICK_S)
+        self._faults = Tally()  # commits that failed, by fault
 
     @contextmanager
     def savepoint(self) -> Iterator[None]:
@@ -61,6 +62,13 @@ class Journal:
         except BaseException:
             del self._effects[effects:], self._events[events:]
             raise
+
+    def samples(self) -> Iterator[tuple[str, Sample]]:
+        """Yield the metrics of its commits."""
+        yield "acud_store_commit_seconds", self._commit_s.sample()
+        yield from (("acud_store_faults_total", sample) for sample in self._faults.samples())
+        yield "acud_store_waiting_writes", Sample((), self.waiting)
+        yield "acud_store_dropped_records_total", Sample((), self.dropped)
 
     def after_commit(self, effect: Effect) -> None:
         """Call `effect` after this turn's commit; never if that fails."""
@@ -104,7 +112,7 @@ class Journal:
             return
         began_s = self._loop.now_s()
         self.store.commit_turn()
-        self.commit_s.observe(self._loop.now_s() - began_s)
+        self._commit_s.observe(self._loop.now_s() - began_s)
 
     @property
     def waiting(self) -> int:
@@ -123,7 +131,7 @@ class Journal:
 
     def _handle_failure(self, fault: StoreUnavailable) -> None:
         self.store.rollback_turn()
-        self.faults.add(str(fault.facts.get("fault", "unknown")))
+        self._faults.add(str(fault.facts.get("fault", "unknown")))
         self._effects.clear()
         self._events.clear()
         if self.fault is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from acud import __version__
 from acud.metrics.catalogue import BY_NAME
@@ -15,7 +15,6 @@ from acud.supervisor import health
 from acud.supervisor.children import Child, ChildState
 from acud.supervisor.frame_sources import Source
 from acud.supervisor.freshness import explain_late_child, explain_stale_display
-from acud.supervisor.job_queues import Lane
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import DisplayState, WakeState
 from acud.types.metrics import Metric, Sample, flag
@@ -24,6 +23,13 @@ if TYPE_CHECKING:
     from acud.supervisor.app import App
 
 Named = tuple[str, Sample]
+
+
+class Sampled(Protocol):
+    """A part that counts for itself."""
+
+    def samples(self) -> Iterator[Named]: ...
+
 
 _BYTES_PER_MB = 1e6
 _OF_CAPTURE = {
@@ -110,7 +116,6 @@ def sample_daemon(app: App) -> Iterator[Named]:
 def sample_judges(app: App) -> Iterator[Named]:
     for judge in app.pool.list_judges():
         yield "acud_judge_up", flag(judge.state != "down", judge.name)
-    yield from app.judge_metrics.samples()
 
 
 def sample_children(app: App) -> Iterator[Named]:
@@ -133,20 +138,7 @@ def _is_well(app: App, child: Child) -> bool:
     return child.state is ChildState.READY and not explain_late_child(app, child)
 
 
-def sample_pool(app: App) -> Iterator[Named]:
-    yield "acud_pool_workers_ready", Sample((), sum(worker.ready for worker in app.pool.workers))
-    for lane in Lane:
-        yield "acud_pool_queued_jobs", Sample((lane.value,), app.pool.queued_in(lane))
-        yield "acud_pool_running_jobs", Sample((lane.value,), app.pool.running_in(lane))
-    yield from (("acud_pool_jobs_total", sample) for sample in app.pool.results.samples())
-    yield "acud_pool_leases_lost_total", Sample((), app.pool.leases_lost)
-
-
 def sample_store(app: App) -> Iterator[Named]:
-    yield "acud_store_commit_seconds", app.journal.commit_s.sample()
-    yield from (("acud_store_faults_total", sample) for sample in app.journal.faults.samples())
-    yield "acud_store_waiting_writes", Sample((), app.journal.waiting)
-    yield "acud_store_dropped_records_total", Sample((), app.journal.dropped)
     database = app.paths.database
     yield "acud_store_bytes", Sample(("database",), _file_size(database))
     yield "acud_store_bytes", Sample(("wal",), _file_size(database.with_name(f"{database.name}-wal")))
@@ -156,22 +148,16 @@ def _file_size(path: Path) -> int:
     return path.stat().st_size if path.exists() else 0  # the log is not there before the first write
 
 
-def sample_features(app: App) -> Iterator[Named]:
-    for running in app.features.values():
-        yield from running.samples()
-
-
-def sample_requests(app: App) -> Iterator[Named]:
-    for sample in app.control.answers_s.samples():
-        yield "acud_requests_total", Sample(sample.labels, sample.count)
-        yield "acud_request_seconds", sample
-    yield from (("acud_request_errors_total", sample) for sample in app.control.errors.samples())
-    yield "acud_requests_parked", Sample((), app.control.parked)
+def sample_parts(app: App) -> Iterator[Named]:
+    """Yield the figures of the parts that count for themselves."""
+    counting: tuple[Sampled, ...] = (app.judge_metrics, app.pool, app.journal, app.control, *app.features.values())
+    for part in counting:
+        yield from part.samples()
 
 
 _PARTS = (
     *(sample_daemon, sample_watched_displays, sample_judges, sample_waits, sample_wakes, sample_children),
-    *(sample_pool, sample_store, sample_features, sample_requests),
+    *(sample_store, sample_parts),
 )
 
 

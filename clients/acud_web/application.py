@@ -91,7 +91,7 @@ def gateway_state(gateway: DaemonGateway, live: DisplayHub, settings: WebSetting
         "revocations": Revocations(admission),
         "hub": EventHub(gateway),
         "live": live,
-        "metrics_open": settings.metrics_open,
+        "settings": settings,
     }
 
 

@@ -1,4 +1,4 @@
-"""The scanner: finds secrets by the declarative rules of `rules.toml`, and tokens by `gitleaks_token_forms.toml`."""
+"""The scanner: finds secrets by the rules of `rules.toml`, and tokens by the forms of the two `…_token_forms.toml`."""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ from collections import Counter, UserDict
 from collections.abc import Callable
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from acud.process.event_loop import Timer
 from acud.protocol.evaluation import Answered
@@ -27,14 +28,13 @@ class ActiveWait:
     """
 
     def __init__(self, stored: StoredWait, machine: Wait) -> None:
+        self._stored = stored
         self.wait_id = stored.wait_id
         self.display = stored.display
-        self.created = stored.created
         self.deadline = stored.deadline
         self.machine = machine
         self.cost_usd = stored.cost_usd
         self.spent = stored.spent
-        self.before = (stored.judged, stored.judge_calls, stored.frames_seen)
         self.state = WaitState.WATCHING
         self.ended_utc_s = 0.0
         self.message = ""
@@ -107,18 +107,16 @@ class ActiveWait:
 
     def to_row(self) -> StoredWait:
         """Return its present state as a row; counts continue from before a restart."""
-        judged, judge_calls, frames_seen = self.before
-        return StoredWait(
-            wait_id=self.wait_id,
+        stored = self._stored
+        return replace(
+            stored,
             state=self.state,
             spec=self.spec,
-            display=self.display,
-            created=self.created,
             deadline=self.deadline,
             verdict=self.machine.verdict,
-            judged=judged + self.machine.judged,
-            judge_calls=judge_calls + self.machine.judge_calls,
-            frames_seen=frames_seen + self.frames,
+            judged=stored.judged + self.machine.judged,
+            judge_calls=stored.judge_calls + self.machine.judge_calls,
+            frames_seen=stored.frames_seen + self.frames,
             cost_usd=self.cost_usd,
             spent=self.spent,
             note=self.machine.note,
@@ -128,7 +126,6 @@ class ActiveWait:
             changed_to_resolved_ms=self.changed_to_resolved_ms,
             baselines=self.baselines,
             stages=self.stages,
-            rearmed=self.rearmed,
             places=tuple(self.machine.places.items()),
         )
 

@@ -19,6 +19,8 @@ from acud.waits.rearmable import rearmed_text
 from acud.waits.stages import count_stages, get_stage
 from acud.waits.wake_text import job_text, not_seen_text
 
+_SAME_FIELDS = tuple(name for name in WaitInfo.__struct_fields__ if name in StoredWait.__struct_fields__)
+
 
 class WaitEnding(msgspec.Struct, frozen=True):
     """How a wait ended."""
@@ -32,27 +34,12 @@ def wait_info(stored: StoredWait, now: Instant) -> WaitInfo:
     """Return the wait as clients see it."""
     ended = stored.state is not WaitState.WATCHING
     again = rearmed_text(stored.rearmed) if stored.rearmed is not None else ""
+    same = {name: getattr(stored, name) for name in _SAME_FIELDS}
     return WaitInfo(
-        wait_id=stored.wait_id,
-        state=stored.state,
-        spec=stored.spec,
-        display=stored.display,
+        **same | {"note": "; ".join(filter(None, (again, stored.note)))},
         created_utc_s=stored.created.utc_s,
         deadline_utc_s=stored.deadline.utc_s,
         remaining_s=0.0 if ended else max(0.0, stored.deadline.remaining_s(now)),
-        verdict=stored.verdict,
-        judged=stored.judged,
-        judge_calls=stored.judge_calls,
-        frames_seen=stored.frames_seen,
-        cost_usd=stored.cost_usd,
-        spent=stored.spent,
-        note="; ".join(filter(None, (again, stored.note))),
-        ended_utc_s=stored.ended_utc_s,
-        message=stored.message,
-        evidence=stored.evidence,
-        changed_to_resolved_ms=stored.changed_to_resolved_ms,
-        stages=stored.stages,
-        rearmed=stored.rearmed,
     )
 
 

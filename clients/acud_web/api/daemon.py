@@ -158,7 +158,7 @@ def is_open(request: Request) -> bool:
 
     A proxy on this machine forwards requests of others; those that announce it are no such scrapes.
     """
-    if not request.state.metrics_open or request.client is None:
+    if not request.state.settings.metrics_open or request.client is None:
         return False
     return _is_here(request.client.host) and not any(name in request.headers for name in _FORWARDED)
 
