@@ -7,6 +7,7 @@ geometry, into the file it is given, and writes it anew when asked by SIGUSR1 (w
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import shutil
@@ -139,6 +140,7 @@ def end(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
+@functools.cache
 def missing(*modules: str) -> str:
     """Return why the system's Python can't run a program of these modules ("" when it can)."""
     if not Path(SYSTEM_PYTHON).exists():
