@@ -8,7 +8,6 @@ import json
 import os
 import select
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Any, Self
@@ -19,7 +18,7 @@ from acud.protocol.capture import Act, Acted, DropActs
 from acud.types.actions import InputAction
 from acud.x11.connection import Connection
 from acud.x11.keyboard import Xkb
-from tests.fixtures.patience import LONG_S
+from tests.fixtures.patience import LONG_S, until
 from tests.integration.capture_rig import CaptureRig
 from tests.integration.halting import go_on, halt
 from tests.integration.xserver import XServer
@@ -122,9 +121,7 @@ class Witness:
 
     def until(self, holds: Callable[[], bool]) -> None:
         """Ask the server again and again until `holds`."""
-        deadline_s = time.monotonic() + LONG_S
-        while not holds():
-            assert time.monotonic() < deadline_s, "it never came"
+        until(holds)
 
 
 class Program:
