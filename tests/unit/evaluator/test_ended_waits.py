@@ -85,7 +85,7 @@ def _job(job_id: str, wait_id: str) -> Job:
 
 
 def _find_kept(context: EvaluatorContext, wait_id: str) -> tuple[bool, bool]:
-    return wait_id in context.gates._judged, context.last_negative_views.take(wait_id) is not None
+    return wait_id in context.gates._judged, context.last_negative_views.take(wait_id, 0, None) is not None
 
 
 @pytest.mark.asyncio
