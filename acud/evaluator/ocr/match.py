@@ -408,9 +408,10 @@ def _made_close(text: str) -> str:
 
 
 def _without_accents(text: str) -> str:
-    """Return `text` without case and accents."""
+    """Return `text` without case and accents; the caron of ď, ľ and ť is drawn, and read, as an apostrophe."""
     apart = unicodedata.normalize("NFKD", caseless(text))
-    return unicodedata.normalize("NFC", "".join(one for one in apart if not unicodedata.combining(one)))
+    bare = " " + "".join(one for one in apart if not unicodedata.combining(one))
+    return unicodedata.normalize("NFC", "".join(b for a, b in pairwise(bare) if not (b == "'" and a in "dlt")))
 
 
 def _words_alike(text: str) -> str:

@@ -224,9 +224,8 @@ class _Layout:
 
     def _is_over_next_label(self, label: Line, number: _NumberCell) -> bool:
         under = self._nearest(self._cell_of(number), below=True)
-        if under is None or is_number(under.text):
-            return False
-        return under.box.y - number.box.bottom <= _NEARER * (number.box.y - label.box.bottom)
+        up = number.box.y - label.box.bottom
+        return under is not None and not is_number(under.text) and under.box.y - number.box.bottom <= _NEARER * up
 
     def _has_unread_before(self, label: Line) -> bool:
         """Return whether something that was not read stands where a label's number would, left of it."""
