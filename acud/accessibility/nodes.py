@@ -66,7 +66,6 @@ class Node(Struct, frozen=True):
     span: tuple[float, float] | None = None
 
     def has(self, states: State) -> bool:
-        """Return whether all of `states` are set."""
         return self.states & states == states
 
     @property
@@ -94,7 +93,6 @@ class AccessibleApp(Struct, frozen=True):
 
     @property
     def is_gtk_3(self) -> bool:
-        """Whether its windows are of GTK 3."""
         return self.toolkit == "gtk" and self.version.startswith("3")
 
     @property
@@ -104,12 +102,10 @@ class AccessibleApp(Struct, frozen=True):
 
     @property
     def is_qt(self) -> bool:
-        """Whether it is of Qt 5 or 6."""
         return self.toolkit == "Qt"
 
     @property
     def is_chromium(self) -> bool:
-        """Whether it is Chromium or made of its engine."""
         return self.toolkit == "Chromium"
 
     @property

@@ -37,7 +37,6 @@ def copy(source: Path, target: Path, name: str) -> FileInBackup:
 
 
 def measure(path: Path, name: str) -> FileInBackup:
-    """Return the size and hash of the file at `path`."""
     with path.open("rb") as data, Path(os.devnull).open("wb") as nowhere:
         return _copy_hashed(data, nowhere, name)
 
@@ -75,7 +74,6 @@ def back_up(paths: Paths, ask: BackupAsk, now_utc_s: float) -> BackupMade:
 
 
 def has_files_of(files: tuple[FileInBackup, ...], folder: str) -> bool:
-    """Return whether a backup holds any file of `folder`."""
     return any(file.path.startswith(f"{folder}/") for file in files)
 
 

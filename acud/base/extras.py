@@ -71,7 +71,6 @@ def not_installed(extra: str, need: str) -> NotInstalled:
 
 
 def install_command(extra: str) -> str:
-    """Return the command that adds `extra` to this installation."""
     return f'pip install "acud[{extra}]", then acud daemon restart'
 
 

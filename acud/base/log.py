@@ -31,7 +31,6 @@ class EventLogger:
         self._log(logging.DEBUG, event, fields)
 
     def info(self, event: str, **fields: Any) -> None:
-        """Log an event."""
         self._log(logging.INFO, event, fields)
 
     def warning(self, event: str, **fields: Any) -> None:

@@ -83,7 +83,6 @@ class Paths(msgspec.Struct, frozen=True):
 
     @property
     def terminals_socket(self) -> Path:
-        """The socket of that server."""
         return Path(f"{self.terminals}{_TERMINALS_SOCKET_NAME}")
 
     @property

@@ -42,12 +42,10 @@ def decode_json(text: bytes | str, kind: Any = Any, *, strict: bool = True) -> A
 
 
 def json_decoder(kind: Any) -> msgspec.json.Decoder[Any]:
-    """Return a decoder of JSON to `kind`."""
     _prepare(kind)
     return msgspec.json.Decoder(kind)
 
 
 def msgpack_decoder(kind: Any) -> msgspec.msgpack.Decoder[Any]:
-    """Return a decoder of msgpack to `kind`."""
     _prepare(kind)
     return msgspec.msgpack.Decoder(kind)

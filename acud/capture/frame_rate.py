@@ -97,7 +97,6 @@ class QuietWatch:
         return at_ns < self._restless_ns
 
     def forget(self) -> None:
-        """Forget all paint so far."""
         self._paints.clear()
 
     def take(self) -> list[Paint]:

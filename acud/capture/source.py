@@ -80,7 +80,6 @@ class Epoch:
         return tile_looks(self.writer.arrays[slot], mask) if np.count_nonzero(mask) <= MOST_LOOKS else b""
 
     def look(self, slot: int, ask: LookAsk) -> PartLook:
-        """Return the look of a part of the frame in `slot`."""
         pixels = self.writer.arrays[slot]
         if ask.crop is not None:
             pixels = pixels[ask.crop.y : ask.crop.bottom, ask.crop.x : ask.crop.right]
@@ -165,7 +164,6 @@ class CaptureSource:
             self.detach()
 
     def close(self) -> None:
-        """Close ring and damage."""
         self.detach()
         self.watch(())
         if self.damage is not None:

@@ -136,7 +136,6 @@ class CoreSettings(Struct, frozen=True, forbid_unknown_fields=True):
         return found
 
     def of(self, kind: type[Section]) -> Section:
-        """Return the table of a feature, by its type."""
         found: Section = getattr(self, _SECTION_OF[kind])
         return found
 
@@ -301,7 +300,6 @@ def environment_names(backends: Iterable[str] = ()) -> dict[str, tuple[str, str]
 
 
 def key_variable(backend: str) -> str:
-    """Return the environment variable that holds the key of `backend`."""
     seeded = {place: name for name, place in SEED_NAMES.items()}
     plain = f"ACU_{backend}_API_KEY".upper().replace("-", "_")
     return seeded.get((f"backends.{backend}", "api_key"), plain)

@@ -40,7 +40,6 @@ class ApiKey(Struct, frozen=True, forbid_unknown_fields=True):
         return (self.value, *self.sent_headers().values())
 
     def sent_headers(self) -> dict[str, str]:
-        """Return the headers with the key filled in."""
         return {name: value.replace(KEY_PLACE, self.value) for name, value in self.headers.items()}
 
     def sent_alone(self) -> str:

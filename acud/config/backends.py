@@ -147,7 +147,6 @@ class OpenAiSettings(BackendSettings, frozen=True, forbid_unknown_fields=True, t
 
     @property
     def is_own(self) -> bool:
-        """Whether `local` is set."""
         return self.local
 
 
@@ -186,7 +185,6 @@ PREDEFINED: Mapping[str, AnyBackend] = {
 
 
 def predefined_backends() -> dict[str, AnyBackend]:
-    """Return the predefined backends by name."""
     return dict(PREDEFINED)
 
 

@@ -54,12 +54,10 @@ UITARS = BackendChoice(kinds=("ollama", "openai", "openrouter"))
 
 
 def kind_of(backend: AnyBackend) -> str:
-    """Return the `kind` of `backend` in the file."""
     return str(type(backend).__struct_config__.tag)
 
 
 def names(tables: Mapping[str, Any]) -> list[str]:
-    """Return the names that the tables of a file give to backends."""
     given = tables.get("backends", {})
     return [name for name in given if re.fullmatch(JUDGE_NAME, name)] if isinstance(given, dict) else []
 

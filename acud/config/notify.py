@@ -48,5 +48,4 @@ class NotifySettings(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def wanted(self) -> bool:
-        """Whether any notifications are sent."""
         return self.enabled or self.push

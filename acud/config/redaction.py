@@ -66,7 +66,6 @@ class RedactionSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def text_rules(self) -> tuple[str, ...]:
-        """The rules that search text."""
         return tuple(rule for rule in self.rules if rule != "secure")
 
     @property

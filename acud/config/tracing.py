@@ -34,5 +34,4 @@ class OtelSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def is_here(self) -> bool:
-        """Whether the receiver is on this machine."""
         return is_loopback(urlsplit(self.endpoint).hostname or "")

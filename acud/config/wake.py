@@ -65,11 +65,9 @@ class WakeSettings(Struct, frozen=True, forbid_unknown_fields=True):
         return tuple(route for route in self.routes if route is not RouteName.FLEET)
 
     def places(self, route: RouteName) -> int:
-        """Return the number of parallel deliveries of `route`."""
         return self.command_concurrency if route in _BY_COMMAND else self.http_concurrency
 
     def limit_s(self, route: RouteName) -> float:
-        """Return the time limit of one delivery of `route`."""
         return self.command_timeout_s if route in _BY_COMMAND else self.http_timeout_s
 
     def missing(self, route: RouteName) -> str:

@@ -155,7 +155,6 @@ class Poster:
         return reason(text, self._secrets)
 
     async def close(self) -> None:
-        """Close the connections."""
         await self._client.aclose()
 
 
@@ -197,7 +196,6 @@ class OpenClawRoute:
         return DeliveryOutcome("refused", reason(f"answered ok=false: {reply.error}", (self._token,)))
 
     async def close(self) -> None:
-        """Close the connections."""
         await self._poster.close()
 
 
@@ -244,7 +242,6 @@ class WebhookRoute:
         return answer.outcome or SENT
 
     async def close(self) -> None:
-        """Close the connections."""
         await self._poster.close()
 
 
@@ -336,7 +333,6 @@ def _fill_placeholders(word: str, values: Mapping[str, str]) -> str:
 
 
 def without_secrets(env: Mapping[str, str]) -> dict[str, str]:
-    """Return `env` without acud's own secrets."""
     return {name: value for name, value in env.items() if name not in _SECRET_VARIABLES}
 
 

@@ -179,7 +179,6 @@ def _centre(box: Rect) -> tuple[int, int]:
 
 
 def _nearest(box: Rect, to: Rect) -> tuple[int, int]:
-    """Return the point of `box` that is nearest to the middle of `to`."""
     x, y = _centre(to)
     return min(max(x, box.x), box.right - 1), min(max(y, box.y), box.bottom - 1)
 

@@ -126,7 +126,6 @@ def places(template: Template, pixels: Pixels, similarity: float) -> list[ImageP
 
 
 def box_of(template: Template, place: ImagePlace) -> Rect:
-    """Return the box of the picture at `place`."""
     return Rect(place.x, place.y, template.width, template.height)
 
 

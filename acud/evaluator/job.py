@@ -104,7 +104,6 @@ def _asked_leaves(job: Job) -> Iterator[Leaf]:
 
 
 def _reads_at_once(job: Job, shot: ViewPixels, context: EvaluatorContext) -> bool:
-    """Return whether the job asks for text alone, and one of its questions needs a reading."""
     if find_readers(job) is None or not all(isinstance(leaf, TextLeaf) for leaf in _asked_leaves(job)):
         return False
     gated = any(context.gates.applies(ask) for ask in job.asks)

@@ -64,7 +64,6 @@ class Layout(Struct, frozen=True):
 
     @property
     def tiles(self) -> int:
-        """Tiles of a frame."""
         return self.columns * self.rows
 
     @property
@@ -84,7 +83,6 @@ class Layout(Struct, frozen=True):
 
     @property
     def file_bytes(self) -> int:
-        """Size of the file."""
         return HEADER_BYTES + self.slots * self.slot_bytes
 
     def same_frames(self, other: Layout) -> bool:

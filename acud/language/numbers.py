@@ -158,7 +158,6 @@ def _apply_sign(match: re.Match[str], value: float) -> tuple[float, ...]:
 
 
 def _find_chunk(text: str, place: int) -> str:
-    """Return the word of `text` around a place, up to white space."""
     return text[text.rfind(" ", 0, place) + 1 :].split(" ", 1)[0]
 
 

@@ -26,7 +26,6 @@ QUOTED = re.compile(
 
 
 def quoted_words(match: re.Match[str]) -> str:
-    """Return the words that `QUOTED` found."""
     return _without_spacing(match[0][:1], next(words for words in match.groups() if words is not None))
 
 

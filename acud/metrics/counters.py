@@ -51,7 +51,6 @@ class Histogram:
         return sum(self._buckets)
 
     def sample(self, *labels: str) -> Sample:
-        """Return what was observed, under `labels`."""
         return Sample(labels, self._sum, self.count, tuple(self._buckets))
 
 
@@ -114,7 +113,6 @@ class Totals:
         self._now = {}
 
     def of(self, name: str) -> float:
-        """Return the total `name` over all its processes."""
         return self._before.get(name, 0) + self._now.get(name, 0)
 
     def newest(self, name: str) -> float:

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 
 def sum_windows(values: NDArray[Any], wide: int, high: int) -> NDArray[np.float64]:
-    """Return the sum of each whole window of `wide` x `high`."""
     for size in high, wide:
         sums: NDArray[np.float64] = values.cumsum(0, np.float64)
         sums[size:] -= sums[:-size].copy()

@@ -175,7 +175,6 @@ def _span_windows(box: Rect, height: int, width: int) -> tuple[slice, slice]:
 
 
 def _measure_similarities(a: Grey, b: Grey) -> Grey:
-    """Return the similarity of each whole window."""
     mean_a, mean_b = _average_windows(a), _average_windows(b)
     sample = SSIM_WINDOW**2 / (SSIM_WINDOW**2 - 1)
     var_a, var_b = (_average_windows(a * a) - mean_a**2) * sample, (_average_windows(b * b) - mean_b**2) * sample
@@ -191,7 +190,6 @@ def _shrink_to_grey(pixels: Pixels) -> Grey:
 
 
 def _average_windows(values: Grey) -> Grey:
-    """Return the mean of each whole window, by sums of sums."""
     sums = np.zeros((values.shape[0] + 1, values.shape[1] + 1))
     np.cumsum(np.cumsum(values, axis=0), axis=1, out=sums[1:, 1:])
     w = SSIM_WINDOW

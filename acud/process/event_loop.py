@@ -36,7 +36,6 @@ class Timer:
         self.callback: Callback | None = callback
 
     def cancel(self) -> None:
-        """Make the timer do nothing."""
         self.callback = None
 
 

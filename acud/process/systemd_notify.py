@@ -23,7 +23,6 @@ class SystemdNotifier:
         self._send(f"READY=1\nSTATUS={status}")
 
     def alive(self) -> None:
-        """Feed the watchdog."""
         self._send("WATCHDOG=1")
 
     def stopping(self) -> None:

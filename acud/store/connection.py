@@ -174,7 +174,6 @@ class Table:
         self._database = database
 
     def _read_all(self, codec: RowCodec[T], sql: str, bindings: Mapping[str, Value] = _NOTHING) -> tuple[T, ...]:
-        """Return the structs of a query's rows."""
         return tuple(map(codec.read, self._database.read(sql, bindings)))
 
     def _read_first(self, codec: RowCodec[T], sql: str, bindings: Mapping[str, Value]) -> T | None:

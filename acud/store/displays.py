@@ -140,7 +140,6 @@ class TakeoverTable(Table):
         return self._read_first(_TAKEOVER, _TAKEOVERS_SQL["of"], {"number": number})
 
     def all(self) -> tuple[Takeover, ...]:
-        """Return every takeover, also expired ones."""
         return self._read_all(_TAKEOVER, _TAKEOVERS_SQL["all"])
 
     def drop(self, number: int) -> None:

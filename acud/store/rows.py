@@ -80,7 +80,6 @@ class RowCodec(Generic[T]):
         return reduce(lambda text, filled: text.replace(*filled), self._filled.items(), sql)
 
     def bind(self, row: T) -> Row:
-        """Return the columns of `row` by name."""
         return {name: encode(getattr(row, name)) for name, encode in self._encode}
 
     def read(self, columns: Mapping[str, Value]) -> T:

@@ -168,7 +168,6 @@ class WaitTable(Table):
         return self._read_all(_WAIT, _SQL["of_task"], {"task_id": task_id, "limit": limit})
 
     def spent_of_task(self, task_id: str) -> Spent:
-        """Return the sum that the kept waits of a task spent."""
         return convert(self._database.read(_SQL["spent_of_task"], {"task_id": task_id})[0], Spent)
 
     def totals(self) -> WaitTotals:

@@ -75,7 +75,6 @@ class Core(ABC):
         sockets: dict[str, socket.socket],
         redaction: RedactionMaker,
     ) -> None:
-        """`redaction` makes the policy of redaction."""
         self.settings, self.paths, self.clock = settings, paths, clock
         self._env = env
         self.started = clock.instant()

@@ -42,7 +42,6 @@ class Callback(Generic[Thing]):
         self.begin = begin
 
     def __await__(self) -> Generator[Callback[Thing], Thing, Thing]:
-        """Suspend the coroutine until the callback."""
         return (yield self)
 
 

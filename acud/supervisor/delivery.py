@@ -97,7 +97,6 @@ class _Route:
         (self.reminders if ticket.delivery.reminder else self.firsts).append(ticket)
 
     def next(self) -> _Ticket | None:
-        """Take the next delivery."""
         queue = self.firsts or self.reminders
         return queue.popleft() if queue else None
 
@@ -290,7 +289,6 @@ class DeliveryProcess:
     # ---- messages of the process -----------------------------------------------------------------------------------
 
     def handle_message(self, child: Child, message: Message) -> None:
-        """Handle an outcome, or that the process is ready."""
         if isinstance(message, Delivered):
             self.handle_outcome(message)
         elif isinstance(message, DeliveryHello):

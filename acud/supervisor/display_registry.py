@@ -74,7 +74,6 @@ class DisplayRegistry:
         return self._default if self._default in self._watched_displays.by_name else ""
 
     def infos(self) -> Iterator[DisplayInfo]:
-        """Yield every display that is watched."""
         return (self.info(watched) for watched in self._watched_displays.by_name.values())
 
     def info(self, watched: WatchedDisplay) -> DisplayInfo:
@@ -320,7 +319,6 @@ class DisplayRegistry:
         return [row.name for row in self._rows.values() if row.managed]
 
     def record_ends(self, reason: str) -> None:
-        """Record that every managed display has ended, at the end of the supervisor."""
         for row in [row for row in self._rows.values() if row.managed]:
             self._end_row(row, reason)
 

@@ -131,7 +131,6 @@ def _check_cookie(watched: WatchedDisplay) -> Iterator[Finding]:
 
 
 def _check_limits(app: App) -> Iterator[Finding]:
-    """Warn of displays that exceeded their limits."""
     for display in app.displays.managed.living:
         if display.limit_note:
             fix = "raise [display] memory_mb or processes, or start less there"

@@ -106,7 +106,6 @@ class LiveWatches:
     # ---- demand ------------------------------------------------------------------------------------------------------
 
     def _apply_demand(self) -> None:
-        """Request of each source the frame rate of its watches."""
         wanted = self._sum_demand()
         for name in {*self._shown, *wanted}:
             source = self._sources.by_name.get(name)

@@ -85,7 +85,6 @@ class Drain:
         return self._describe_state()
 
     def _describe_state(self) -> DaemonDrainReply:
-        """Return the present state."""
         waits, tasks, runs = self._count_work()
         return DaemonDrainReply(
             bool(self.since_utc_s), os.getpid(), self.since_utc_s, self.until_utc_s, waits, tasks, runs

@@ -74,7 +74,6 @@ class OrphanedRings:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no ring is left."""
         return not self._past
 
     def find(self, source: str) -> OrphanedRing | None:

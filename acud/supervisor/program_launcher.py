@@ -129,7 +129,6 @@ class ProgramLauncher:
 
     @property
     def pids(self) -> Iterator[int]:
-        """The programs that this launcher reaps."""
         return iter(self._running)
 
     def find(self, pid: int) -> LaunchedProgram:
@@ -196,7 +195,6 @@ class ProgramLauncher:
 
     @property
     def inherited(self) -> Mapping[str, str]:
-        """The environment that every program inherits."""
         return self._env
 
     def check_room(self, watched: WatchedDisplay) -> None:

@@ -69,7 +69,6 @@ def check_core_dumps(pattern: str) -> Finding:
 
 
 def _check_limits(settings: Settings) -> Iterator[Finding]:
-    """Report the limits of the programs on one display."""
     wanted = settings.display
     allowed = [f"{wanted.memory_mb:g} MB"] if wanted.memory_mb else []
     allowed += [f"{wanted.processes} processes"] if wanted.processes else []
@@ -94,7 +93,6 @@ def _check_listeners(settings: Settings) -> Iterator[Finding]:
 
 
 def _check_plain_http(settings: Settings) -> Iterator[Finding]:
-    """Warn of data that leaves this machine over plain http."""
     for name, backend in settings.backends.items():
         if _is_plain_http(backend.url):
             yield _warn_of_plain_http(f"backend {name}", backend.url, "pictures and keys", f"[backends.{name}] url")

@@ -317,7 +317,6 @@ class Wakes:
 
 
 def delivery_of(wake: WakeInfo, send: rules.SendAttempt) -> Deliver:
-    """Return the message to the delivery process for one attempt."""
     return Deliver(
         wake_id=wake.wake_id,
         attempt=send.attempt,

@@ -393,7 +393,6 @@ class WatchedDisplays:
     # ---- reading ---------------------------------------------------------------------------------------------------
 
     def info(self, watched: WatchedDisplay, default: str) -> DisplayInfo:
-        """Return `watched` as clients see it."""
         source = self._sources.by_name.get(watched.name)
         base = DisplayInfo(
             name=watched.name,

@@ -120,7 +120,6 @@ class Web(OptionalChild):
 
     @property
     def asks_for_token(self) -> bool:
-        """Whether the token is required."""
         return not self._endpoints.allow_tokenless
 
     @property
@@ -183,7 +182,6 @@ class Web(OptionalChild):
         )
 
     def _start_process(self) -> None:
-        """Start or restart the process with the bound listeners."""
         self._set_fault("", "")
         self._options = self.child.options = self._build_options()
         self.child.passed_fds = tuple(self._fds.values())

@@ -116,7 +116,6 @@ class ContextWindow(Struct, frozen=True):
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to analyse."""
         return not self.audio and not self.screen
 
     def counts(self) -> AnalysisContext:

@@ -19,7 +19,6 @@ class ConditionWords(StrEnum):
 
 
 def condition_text(until: Until, wording: ConditionWords = ConditionWords.SENTENCE) -> str:
-    """Return the condition in words."""
     match until:
         case AllOf():
             return " and ".join(_write_part(part, wording) for part in until.parts)

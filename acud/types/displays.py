@@ -56,7 +56,6 @@ class Rect(Struct, frozen=True, array_like=True):
 
     @property
     def area(self) -> int:
-        """Pixels covered."""
         return self.w * self.h
 
     def intersect(self, other: Rect) -> Rect | None:
@@ -93,7 +92,6 @@ class RedactedText(NamedTuple):
 
 
 def redaction_mark(rule: str) -> str:
-    """Return the mark in place of a text that `rule` hides."""
     return f"[REDACTED_{rule.upper()}]"
 
 

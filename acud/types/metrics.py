@@ -47,7 +47,6 @@ class Sample(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def flag(so: bool, *labels: str) -> Sample:
-    """Return the sample of a gauge that is 1 or 0."""
     return Sample(labels, 1.0 if so else 0.0)
 
 

@@ -90,7 +90,6 @@ def _scale(at: int, size: int, onto: int) -> int:
 
 
 def encode(view: ViewGeometry) -> str:
-    """Return the token of a view."""
     c = view.crop
     source = f"{view.display}.w{view.window}" if view.window else view.display
     return f"{source}/{view.width}x{view.height}/{c.x},{c.y},{c.w},{c.h}@{view.across}x{view.down}"

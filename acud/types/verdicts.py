@@ -55,15 +55,12 @@ class Echo(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def yes(detail: str, boxes: tuple[Rect, ...] = (), times: int = 0) -> Verdict:
-    """Return a yes with its evidence."""
     return Verdict(Answer.YES, detail, boxes=boxes[:MOST_BOXES], times=times)
 
 
 def no(detail: str, boxes: tuple[Rect, ...] = (), times: int = 0) -> Verdict:
-    """Return a no, with what is missing."""
     return Verdict(Answer.NO, detail, boxes=boxes[:MOST_BOXES], times=times)
 
 
 def unknown(code: str, detail: str) -> Verdict:
-    """Return an unknown with its reason."""
     return Verdict(Answer.UNKNOWN, detail, code)

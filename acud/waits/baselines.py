@@ -111,7 +111,6 @@ def _is_from_now(leaf: Leaf) -> bool:
 
 
 def collect_tokens(until: Until) -> frozenset[str]:
-    """Return the baseline tokens that a condition names."""
     return frozenset(leaf.baseline for leaf in leaves(until) if isinstance(leaf, Change) and leaf.baseline)
 
 

@@ -34,7 +34,6 @@ class ChangeBuffer:
         self._frames: deque[FrameSeen] = deque(maxlen=MARKS)
 
     def record(self, frame: FrameSeen) -> None:
-        """Keep a frame that changed something."""
         self.count += 1
         self._frames.append(frame)
 

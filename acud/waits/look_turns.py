@@ -37,7 +37,6 @@ class PlanBasis(Struct):
 
 
 def make_basis(wait: Wait, at: float) -> PlanBasis:
-    """Return what is known of the wait's condition at `at`."""
     verdicts = judge_now(wait)
     return PlanBasis(at, verdicts, open_leaves(wait.until, verdicts), tuple(list_quiet_spans(wait)))
 

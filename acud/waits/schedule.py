@@ -150,7 +150,6 @@ def fps_wanted(wait: Wait) -> float:
 
 
 def asks_quiet(wait: Wait) -> bool:
-    """Return whether a leaf of the wait asks for quiet."""
     return any(leaf.quiet_s for leaf in wait.leaves)
 
 

@@ -39,7 +39,6 @@ class Clause:
 
     @property
     def gone(self) -> bool:
-        """Whether it asks for an absence."""
         return self.way == "gone"
 
     def quote(self, group: str) -> str:
@@ -124,7 +123,6 @@ def _read_click(clause: Clause) -> Until | None:
 
 
 def _in_state(clause: Clause, state: WidgetState | None) -> Until | None:
-    """Return a control in a state that its kind can have."""
     (role, name), groups = _read_control(clause), grammar().groups
     is_two_way = clause.text.casefold().endswith((" on", " off"))
     is_pressed = state in (WidgetState.PRESSED, WidgetState.UNPRESSED)

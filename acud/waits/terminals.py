@@ -50,7 +50,6 @@ class OutputMark(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """The one way to write it."""
         return f"{self.line}.{self.check}"
 
 
@@ -79,7 +78,6 @@ class SessionName(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """The one way to write it."""
         mark = f":{self.since.text}" if self.since is not None else ""
         return f"tmux:{self.socket}/{self.name}{mark}" if self.socket else f"{self.name}{mark}"
 

@@ -107,7 +107,6 @@ class Clipboard:
             self._given[:] = [event]
 
     def _serve(self, selection_request: SelectionAsked) -> None:
-        """Answer a program that requests our selection."""
         self._drop_untaken(time.monotonic() - _UNTAKEN_S)
         owned = self._owned.get(selection_request.selection)
         answer = self._answer(owned, selection_request.target) if owned is not None else None

@@ -71,7 +71,6 @@ class InputTrace(Struct, frozen=True):
     caps: bool = False
 
     def to_words(self) -> list[int]:
-        """Return the property's value."""
         flat = [word for entry in self.maps for word in entry]
         group = _NO_GROUP if self.group is None else self.group + 1
         head = [_VERSION, group, int(self.caps), len(self.keys), len(self.buttons), len(self.maps)]
@@ -112,12 +111,10 @@ class InputTraceProperty:
         return InputTrace.of_words(words(found))
 
     def keys(self, keys: frozenset[int]) -> None:
-        """Record that `keys` may be pressed."""
         if not keys <= self.now.keys:
             self.write(msgspec.structs.replace(self.now, keys=self.now.keys | keys))
 
     def buttons(self, buttons: frozenset[int]) -> None:
-        """Record that `buttons` may be pressed."""
         if not buttons <= self.now.buttons:
             self.write(msgspec.structs.replace(self.now, buttons=self.now.buttons | buttons))
 

@@ -23,7 +23,6 @@ class Rest(Struct, frozen=True):
     over: Callable[[], bool] | None = None
 
     def is_due(self, now_s: float) -> bool:
-        """Return whether it is over."""
         return self.until_s <= now_s or (self.over is not None and self.over())
 
 

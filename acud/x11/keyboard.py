@@ -329,7 +329,6 @@ class PaintWatch:
         self._is_painted = False
 
     def on_painted(self, damage: int) -> None:
-        """Note that the window watched by `damage` was painted."""
         if self._damage is not None and self._damage.id == damage:
             self._is_painted = True
             self._damage.subtract()  # the server reports no second paint of the same box

@@ -156,7 +156,6 @@ class SpareKeycodes:
 
     @property
     def assigned(self) -> dict[int, tuple[int, int]]:
-        """The keysyms on the keycodes in use."""
         return {keycode: pair for keycode, pair in self._pairs.items() if any(pair)}
 
     @property

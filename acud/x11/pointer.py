@@ -136,7 +136,6 @@ class Pointer:
 
 
 def _between(start: Point, to: Point) -> Iterator[Point]:
-    """Yield places on the way, the end included."""
     distance = math.hypot(to.x - start.x, to.y - start.y)
     steps = max(_MIN_STEPS, min(_MAX_STEPS, int(distance / _STEP_PX)))
     for n in range(1, steps + 1):

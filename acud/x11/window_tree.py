@@ -54,7 +54,6 @@ class WindowTree:
         return [child.id for child in said.children] if said else []
 
     def outlines(self, windows: Iterable[int]) -> dict[int, Outline]:
-        """Return the outlines of those `windows` that exist."""
         wire = self._wire
         asked = [
             (

@@ -67,7 +67,6 @@ def of_fault(fault: AcudError) -> Exit:
 
 
 def of_code(code: str) -> Exit:
-    """Return the exit code of an error's code."""
     return _BY_CODE.get(code, Exit.ERROR)
 
 

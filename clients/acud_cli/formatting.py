@@ -88,7 +88,6 @@ def local_time(utc_s: float) -> str:
 
 
 def local_moment(utc_s: float) -> str:
-    """Return date and time of day here, to the second."""
     return datetime.fromtimestamp(utc_s).astimezone().strftime("%Y-%m-%d %H:%M:%S")
 
 
@@ -102,7 +101,6 @@ def in_words(reason: str) -> str:
 
 
 def count(number: int, noun: str) -> str:
-    """Return `1 frame`, `2 frames`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 

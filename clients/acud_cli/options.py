@@ -179,7 +179,6 @@ class PictureFile(click.ParamType[Path]):
 
 
 def picture_kind(path: Path | None) -> Literal["png", "jpeg"]:
-    """Return the kind of picture by the file's name."""
     return _KINDS.get(path.suffix.lower(), "png") if path is not None else "png"
 
 
@@ -262,14 +261,12 @@ complete_targets = complete_names(_targets)
 
 
 def choose_target(words: str, default: str = "screen") -> Callable[[Command], Command]:
-    """Return the option `--target`."""
     return click.option(
         "--target", "-t", default=default, metavar="TARGET", shell_complete=complete_targets, help=words
     )
 
 
 def choose_task(words: str) -> Callable[[Command], Command]:
-    """Return the option `--task`."""
     return click.option("--task", "task_id", default="", metavar="ID", shell_complete=complete_tasks, help=words)
 
 

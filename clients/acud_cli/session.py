@@ -81,7 +81,6 @@ class Session:
         return _client(self.paths, timeout_s=timeout_s, here=None if self.fleet else find_own_display(os.environ, warn))
 
     def show(self, reply: Any, human: Callable[[], None]) -> None:
-        """Print `reply` as one JSON document, or what `human` prints."""
         if self.json:
             print(as_json(reply), flush=True)
         elif not self.quiet:

@@ -330,7 +330,6 @@ class Board:
             self.paused = not self.paused
 
     def draw_all(self) -> list[RenderableType]:
-        """Return all of one reading, for a pipe."""
         assert self._view is not None
         tables = [pane.tabulate(pane.visible_rows(len(pane))[1]) for pane in self._panes]
         rest = self._view.waits.total - len(self._view.waits.waits)

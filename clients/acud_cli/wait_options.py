@@ -297,13 +297,11 @@ def make_action_wait(options: dict[str, Any]) -> WaitCreate | None:
 
 
 def print_notes(notes: tuple[str, ...]) -> None:
-    """Print the daemon's notes to the caller."""
     for note in notes:
         warn(f"note: {note}")
 
 
 def print_result_command(reply: WaitReply) -> None:
-    """Print how to get the result of a detached wait."""
     if reply.woken_by:
         warn(f"note: its end goes over {', '.join(reply.woken_by)}; or: acud wait result {reply.wait.wait_id}")
     else:
@@ -317,6 +315,5 @@ def describe_place(wait: WaitInfo) -> str:
 
 
 def format_armed(wait: WaitInfo) -> str:
-    """Return one line about a wait that was just armed."""
     what = condition_text(wait.spec.until, ConditionWords.DETAILED)
     return f"armed {wait.wait_id}: {what}, on {describe_place(wait)}, {time_given(wait.spec.timeout_s)}"

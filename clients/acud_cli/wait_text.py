@@ -176,7 +176,6 @@ def format_stages(wait: WaitInfo, paths: tuple[str, ...]) -> list[Text]:
 
 
 def describe_budget(wait: WaitInfo) -> str:
-    """Return what was spent of the wait's budget, and what happens when that is all."""
     budget, spent = wait.spec.budget, wait.spent
     known = f"${spent.cost_usd:.6f}" + (f" and {spent.unpriced} of unknown cost" if spent.unpriced else "")
     dollars = f"{known} of ${budget.max_cost_usd:.6f}" if budget.max_cost_usd is not None else known
@@ -336,7 +335,6 @@ class ProgressLines(Quiet):
             self._print_end(words, f"{duration(max(0.0, wait.spec.timeout_s - wait.remaining_s))}  {words}")
 
     def show_daemon_away(self) -> None:
-        """Print once that the daemon is away."""
         self._print_end(_AWAY, f"note: {_AWAY}")
 
     def _print_end(self, words: str, line: str) -> None:
@@ -369,7 +367,6 @@ class LiveStatus(Quiet):
         self._at_s = time.monotonic()
 
     def show_daemon_away(self) -> None:
-        """Show that the daemon is away."""
         self._away = True
 
     def _format_line(self) -> Text:

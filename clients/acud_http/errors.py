@@ -39,7 +39,6 @@ def wrong(status: int, code: str, words: str, hint: str = "") -> HttpFault:
 
 
 def bad_json() -> HttpFault:
-    """Return the fault of a body that is no JSON object."""
     return HttpFault(400, {"error": "bad json"})
 
 

@@ -69,7 +69,6 @@ def raw(scope: Scope, name: bytes) -> list[bytes]:
 
 
 def values(scope: Scope, name: bytes) -> list[str]:
-    """Return every value of the header `name` as text."""
     return [value.decode("latin-1") for value in raw(scope, name)]
 
 

@@ -137,7 +137,6 @@ class _Place(asyncio.Protocol):
         super().resume_writing()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Wait no more."""
         self._read_again()
         if self.connection_limit is not None:
             self.connection_limit.leave(self)
@@ -166,7 +165,6 @@ class PatientConnection(_Place, H11Protocol):
         return self.cycle is None or self.cycle.response_complete  # type: ignore[redundant-expr]
 
     def __init__(self, *given: Any, **named: Any) -> None:
-        """As its base."""
         super().__init__(*given, **named)
         self.conn = _OneLength(h11.SERVER)
 
@@ -190,7 +188,6 @@ class PatientConnection(_Place, H11Protocol):
             self._rest()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Wait no more."""
         self._rest()
         super().connection_lost(exc)
 
@@ -239,7 +236,6 @@ class PatientSocket(_Place, WebSocketsSansIOProtocol):
 
     @property
     def is_idle(self) -> bool:
-        """Never."""
         return False
 
 
@@ -304,7 +300,6 @@ class Server:
         _log_with_ours()
 
     async def run(self) -> None:
-        """Serve until `stop`."""
         await self._server.serve(sockets=[self._socket])
 
     def stop(self) -> None:

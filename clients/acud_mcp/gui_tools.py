@@ -112,7 +112,6 @@ class DoView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 async def gui_find(call: ToolCall, args: FindArguments) -> FindView:
-    """Find something by its description."""
     request = GuiFind(args.description, args.target, args.display, args.backend, task_id=args.task_id)
     reply: FindReply = await call.ask_slowly(request, _SEARCH_S)
     found = {"status": reply.found.status, "reason": reply.found.reason, "things": _view_things(reply.found)}

@@ -50,7 +50,6 @@ class CommentaryView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
 
 
 async def commentary(call: ToolCall, args: CommentaryArguments) -> CommentaryView:
-    """Return what was asked for."""
     if args.post:
         posted: Posted = await call.ask(FeedPost(args.post))
         return CommentaryView(posted=posted.id)

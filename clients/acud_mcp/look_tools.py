@@ -90,7 +90,6 @@ async def shrink_picture(call: ToolCall, request: Look, picture: Picture) -> Pic
 
 
 def store_picture(call: ToolCall, picture: Picture) -> PictureView:
-    """Save `picture` in a file, and return its view."""
     path = save_picture(call.options.paths, picture.image, "jpg" if picture.format == "jpeg" else picture.format)
     crop, scale = picture.crop, round(picture.crop.w / picture.width, 4)
     return make_view(PictureView, picture, path=str(path), x=crop.x, y=crop.y, scale=scale, untrusted=UNTRUSTED)
@@ -212,7 +211,6 @@ class DisplaysView(msgspec.Struct, frozen=True):
 
 
 async def display_list(call: ToolCall, args: DisplaysAsked) -> DisplaysView:
-    """List the displays and their windows."""
     reply: DisplayListReply = await call.ask(DisplayList())
     return DisplaysView(reply.default, tuple(_display_view(display) for display in reply.displays))
 
@@ -225,7 +223,6 @@ class NewDisplay(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 async def display_create(call: ToolCall, args: NewDisplay) -> DisplayView:
-    """Start a display for the caller."""
     reply: DisplayReply = await call.ask(DisplayCreate(args.width, args.height))
     return _display_view(reply.display)
 
@@ -236,7 +233,6 @@ def _display_view(display: DisplayInfo) -> DisplayView:
 
 
 def window_view(window: WindowInfo) -> WindowView:
-    """Return a window as tools show it."""
     return WindowView(window.window_id, window.title, window.bounds, window.visibility, window.kind)
 
 
@@ -273,7 +269,6 @@ async def scene(call: ToolCall, args: SceneArguments) -> TextResult:
 
 
 def _describe_left_out(one: LeftOut, target: str) -> str:
-    """Return what a budget left out of a display, with the call that shows it."""
     again = {"display": one.display, **({"target": target} if target else {}), "max_tokens": one.tokens}
     return f"left out of {one.display}: {one.widgets} widgets, {one.texts} texts; all of it: scene {json.dumps(again)}"
 

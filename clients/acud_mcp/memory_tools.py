@@ -164,20 +164,17 @@ def _workspace(call: ToolCall) -> Workspace:
 
 
 async def memory_search(call: ToolCall, args: MemorySearch) -> MemorySearchView:
-    """Search the notes."""
     found = await anyio.to_thread.run_sync(_workspace(call).search, args.query, args.max_results)
     return MemorySearchView(tuple(found))
 
 
 async def memory_read(call: ToolCall, args: MemoryRead) -> MemoryReadView:
-    """Read a part of a note."""
     lines = await anyio.to_thread.run_sync(_workspace(call).read, args.path)
     part = "\n".join(lines[args.offset - 1 : args.offset - 1 + args.limit])
     return MemoryReadView(args.path, args.offset, len(lines), part[:_MAX_READ_CHARACTERS])
 
 
 async def memory_append(call: ToolCall, args: MemoryAppend) -> MemoryAppendView:
-    """Add to a note."""
     await anyio.to_thread.run_sync(_workspace(call).append, args.path, args.note)
     return MemoryAppendView(ok=True, path=args.path)
 

@@ -29,7 +29,6 @@ _MAX_ID = 64
 
 
 def prefixes() -> tuple[str, ...]:
-    """Return the beginnings of the addresses there are."""
     return (WAIT, TASK) if _TASK_REQUEST in BY_NAME else (WAIT,)
 
 

@@ -72,7 +72,6 @@ def _describe_state(info: TerminalInfo) -> str:
 
 
 async def terminal(call: ToolCall, args: TerminalArguments) -> TerminalView:
-    """Do the call's `action`."""
     return await _ACTIONS[args.action](call, args)
 
 

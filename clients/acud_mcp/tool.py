@@ -139,13 +139,11 @@ class Tool(msgspec.Struct, frozen=True):
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """What must exist for the tool to be listed."""
         feature = "" if self.request is None else find_command(self.request).feature
         return tuple(filter(None, (self.wants, feature)))
 
     @property
     def arguments_type(self) -> type[msgspec.Struct]:
-        """The struct that a call's arguments become."""
         return self.arguments or self._command.request
 
     @property

@@ -138,7 +138,6 @@ def plain_result(value: Any, *, quotes_screens: bool = False) -> dict[str, Any]:
 
 
 def image_text(value: ImageResult) -> str:
-    """Return the picture in base64."""
     return base64.b64encode(value.image).decode("ascii")
 
 

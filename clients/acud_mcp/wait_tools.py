@@ -113,7 +113,6 @@ def view_wait(
     stage_paths: tuple[str, ...] = (),
     step: str = "",
 ) -> WaitView:
-    """Return `info` as tools show it."""
     live = info.state is WaitState.WATCHING
     judged = info.verdict.answer is not Answer.UNKNOWN or info.verdict.code != "not_judged"
     told = "" if live or info.state is WaitState.RESOLVED else own_words(info.message)
@@ -324,7 +323,6 @@ class WaitEnd(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 async def wait_cancel(call: ToolCall, args: WaitEnd) -> WaitView:
-    """End a wait without a verdict."""
     shown = await _show_wait(call, args.wait_id)
     reply: WaitReply = await call.ask(WaitCancel(shown.wait.wait_id, args.reason))
     return view_wait(reply.wait, notes=reply.notes)

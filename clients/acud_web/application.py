@@ -36,7 +36,6 @@ _ROUTERS: dict[str, tuple[Sequence[Row], ErrorFormat]] = {
 
 
 def application(surface: Surface, settings: ListenerSettings | WebSettings, token: str = "") -> RequestFilter:
-    """Return the application with the routers of `surface`, for a listener of these settings and this token."""
     return RequestFilter(router(*_ROUTERS[surface.table]), surface, settings, token)
 
 

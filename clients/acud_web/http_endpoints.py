@@ -42,7 +42,6 @@ _OWN = "agent"
 
 
 async def post_feed(request: Request) -> Response:
-    """Add a message."""
     body = await json_object(request)
     words = body.get("text")
     if not isinstance(words, str) or not words:
@@ -72,7 +71,6 @@ _ENVELOPE_BYTES = 1024
 
 
 async def post_sense(request: Request) -> Response:
-    """Add an event."""
     posted = await request.state.gateway.ask(_sense_post(await json_object(request)), Posted)
     return answer({"ok": True, "id": posted.id})
 
@@ -168,7 +166,6 @@ def _context_view(window: ContextWindow) -> View:
 
 
 async def get_config(request: Request) -> Response:
-    """Return how the commentary runs."""
     return _config(await request.state.gateway.ask(AnalysisConfigure(), AnalysisConfigReply))
 
 

@@ -78,7 +78,6 @@ _PAGES = read_all()
 
 
 async def static(request: Request) -> Response:
-    """Return a file by its name."""
     return _answer(request, request.path_params["name"])
 
 
@@ -153,7 +152,6 @@ async def logout(request: Request) -> Response:
 
 
 async def me(request: Request) -> Response:
-    """Return the access token."""
     return answer(access_token_of(request))
 
 

@@ -127,7 +127,6 @@ class ToolsTold(Struct, frozen=True):
 
 
 async def list_tools(request: Request) -> Response:
-    """List the tools with their arguments."""
     tools = await asyncio.to_thread(_load_tools)
 
     from acud_mcp.tool import input_schema

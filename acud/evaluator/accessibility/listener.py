@@ -115,7 +115,6 @@ class AccessibilityListener:
 
     @property
     def is_open(self) -> bool:
-        """Whether events can come."""
         return self._connection.is_open
 
     async def start(self) -> None:

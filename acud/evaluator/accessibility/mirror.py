@@ -45,7 +45,6 @@ class Mirrored:
 
     @property
     def is_gone(self) -> bool:
-        """Whether it ended."""
         return self.reading.is_gone
 
     @property
@@ -55,7 +54,6 @@ class Mirrored:
 
     @property
     def widgets(self) -> int:
-        """How many widgets it has that show."""
         return len(self.reading.walk.found) if self.reading.walk is not None else 0
 
     def doubt(self, marks: DoubtfulWidgets) -> None:
@@ -295,7 +293,6 @@ class Mirror:
             await self._bus.close()
 
     def _drop(self, listener: AccessibilityListener) -> None:
-        """Forget the applications that ended."""
         self._apps = {peer: app for peer, app in self._apps.items() if app.is_gone or peer not in listener.left}
         listener.left.clear()
 

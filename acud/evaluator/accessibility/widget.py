@@ -101,7 +101,6 @@ class WidgetClient:
         self.connection, self._is_gtk_4 = connection, is_gtk_4
 
     async def states(self, ref: Ref) -> int:
-        """Return the state set as one number."""
         (words,) = await self.connection.call(*ref, (ACCESSIBLE, "GetState"))
         states = int(words[0]) | int(words[1]) << 32 if len(words) > 1 else 0
         return states | State.SHOWING if self._is_gtk_4 and states & State.VISIBLE else states
@@ -297,11 +296,9 @@ class WidgetMemory:
         return had
 
     def forget_older(self, than_s: float) -> bool:
-        """Forget widgets read before `than_s`."""
         return self._forget(lambda _, one: one.read_s < than_s)
 
     def forget(self, paths: Collection[str]) -> bool:
-        """Forget widgets by their object paths."""
         return bool(paths) and self._forget(lambda ref, _: ref.path in paths)
 
     def forget_windows(self, windows: Collection[int]) -> bool:
@@ -340,5 +337,4 @@ class WidgetMemory:
 
 
 def _visible_box(one: RememberedWidget, around: Rect | None) -> Rect | None:
-    """Return the part of a widget inside `around`, the visible part of its parent."""
     return one.box.intersect(around) if one.box and around else None

@@ -175,7 +175,6 @@ class Model:
         return await self._send(path, headers, body, model, thinks=thinks)
 
     def _refused_fields(self, fault_text: str, body: dict[str, Any], model: str) -> set[tuple[str, str]]:
-        """Return the replaceable fields of `body` that the error text `fault_text` refuses for `model`."""
         if not any(word in fault_text for word in _UNSUPPORTED):
             return set()
         return {(model, field) for field in self._dialect.replaceable if field in body and f"'{field}'" in fault_text}
@@ -243,7 +242,6 @@ class Model:
 
 
 def limits(settings: BackendSettings, vision: VisionSettings, share: float) -> CallLimits:
-    """Return the limits of one backend in one process that makes `share` of its calls."""
     return CallLimits(
         timeout_s=settings.timeout_s or vision.timeout_s,
         tries=settings.tries,
@@ -255,7 +253,6 @@ def limits(settings: BackendSettings, vision: VisionSettings, share: float) -> C
 
 
 def _merge(body: dict[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `body` and `more`, objects of one name put together."""
     joined = {**body}
     for name, value in more.items():
         held = joined.get(name)

@@ -27,7 +27,6 @@ def rescale(spot: Spot, space: Size, into: Size) -> Spot:
 
 
 def rescale_corners(corners: Corners, space: Size, into: Size) -> Corners:
-    """Return both corners in a space of size `into`."""
     return (*rescale(corners[:2], space, into), *rescale(corners[2:], space, into))
 
 

@@ -135,7 +135,6 @@ def system_prompt(own_instructions: str) -> str:
 
 
 def user_prompt(question: JudgeQuestion) -> str:
-    """Return the user message for `question`."""
     return _USER.format(condition=fence("condition", question.criteria), time=_time_line(question))
 
 

@@ -160,7 +160,6 @@ class JudgeRegistry:
             self._doubted.set()
 
     async def wait_for_doubt(self, at_most_s: float) -> None:
-        """Return when a judge is in doubt, or after `at_most_s`."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(at_most_s):
                 await self._doubted.wait()

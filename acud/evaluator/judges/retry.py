@@ -213,7 +213,6 @@ class RetriedCalls:
         return fault.retry and patient and self._clock.now() + pause_s < deadline
 
     async def _wait_for_turn(self, claim: Claim, deadline: float, lost_usage: TokenUsage) -> None:
-        """Wait for the quiet that the server asked for, and for a place in the minute."""
         now = self._clock.now()
         asked_s = self._held_until - now
         if asked_s > PATIENCE_S or (asked_s > 0 and self._held_until >= deadline):

@@ -260,7 +260,6 @@ def _find_open_signs(leaf: Text) -> list[str]:
 
 
 def _signs_short(text: str) -> str:
-    """Return `text` as `close`, with `!==` as `!=` and `===` as `==`."""
     return close(text).replace("!==", "!=").replace("===", "==")
 
 
@@ -313,7 +312,6 @@ def _is_in_words(wanted: str, hit: TextHit) -> bool:
 
 
 def _are_one(left: str, right: str) -> bool:
-    """Return whether two letters side by side are of one word or one number, as "1" and "." are."""
     return are_of_a_word(left, right) or (left.isdigit() and right in ".,") or (left in ".," and right.isdigit())
 
 
@@ -351,7 +349,6 @@ def _hit(page: JoinedLines, start: int, end: int) -> TextHit | None:
 
 
 def _pages(groups: list[list[Line]], read_as: ReadAs, *, whole: bool) -> Iterable[JoinedLines]:
-    """Return one page of all rows, or one for each block."""
     gap = "" if read_as in (alike, close) else " "  # engines drop spaces, and find some
     return (make_page(part, read_as, gap) for part in ([groups] if whole else [[group] for group in groups]))
 

@@ -249,7 +249,6 @@ class ScreenReader:
         ]
 
     def _settle(self, doubts: Sequence[Doubt], scripts: ViewScripts) -> Steps[list[Reading]]:
-        """Return the readings that stand, and keep them."""
         if self._second is None:
             settled = [one.reading for one in doubts]
         else:

@@ -74,7 +74,6 @@ class TextSegment(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """The words, with single spaces."""
         return " ".join(word.text for word in self.words)
 
     @property
@@ -88,7 +87,6 @@ def segments(lines: Sequence[Line], pixels: NDArray[np.uint8]) -> list[TextSegme
 
 
 def words_of(line: Line, pixels: NDArray[np.uint8]) -> list[Word]:
-    """Return the words of `line` with a box each."""
     texts = line.text.split()
     if not texts:
         return []
@@ -122,7 +120,6 @@ _FAR_LETTERS = 4
 
 
 def are_beside(a: Rect, b: Rect) -> bool:
-    """Return whether two boxes are of one row."""
     common = min(a.bottom, b.bottom) - max(a.y, b.y)
     return 2 * common >= min(a.h, b.h)
 

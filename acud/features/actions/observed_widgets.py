@@ -103,7 +103,6 @@ def find_focused_field(tree: WidgetTree, window: int) -> Node | None:
 
 
 def takes_text(node: Node) -> bool:
-    """Return whether text can be typed into `node`."""
     return node.role in TEXT_INPUT or node.has(State.EDITABLE)
 
 
@@ -183,7 +182,6 @@ def _clean_label(name: str) -> str:
 
 
 def _names_control(tree: WidgetTree, node: Node) -> bool:
-    """Return whether a text is the label of a button."""
     return any(around.role in _BUTTONS for around in tree.ancestors(node))
 
 

@@ -81,7 +81,6 @@ def target_area(screen: Rect, windows: Sequence[WindowInfo], target: WindowInfo)
 
 
 def without(area: EffectArea, *boxes: Rect) -> EffectArea:
-    """Return `area` without the display `boxes` as well."""
     more = tuple(part.shift(-area.box.x, -area.box.y) for box in boxes if (part := box.intersect(area.box)))
     return EffectArea(area.box, (*area.ignore, *more), area.family)
 

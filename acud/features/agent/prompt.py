@@ -100,7 +100,6 @@ _KINDS: dict[str, type[Struct]] = {"do": Do, "wait": WaitUntil, "done": Done, "e
 
 
 def agent_tools() -> tuple[ChatTool, ...]:
-    """Return the tools in the form for a model."""
     return tuple(_make_tool(name, kind) for name, kind in _KINDS.items())
 
 
@@ -126,7 +125,6 @@ def parse_decision(call: ChatCall) -> Decision:
 
 
 def decision_text(decision: Decision) -> str:
-    """Return the decision's own words, for the log."""
     if isinstance(decision, Do):
         return decision.instruction
     if isinstance(decision, WaitUntil):

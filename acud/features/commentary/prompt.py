@@ -92,7 +92,6 @@ def _drop_repeats(moments: Iterable[ScreenMoment]) -> list[ScreenMoment]:
 
 
 def clip_line(text: str, characters: int) -> str:
-    """Return `text` on one line, cut to `characters`."""
     return " ".join(text.split())[:characters]
 
 
@@ -130,7 +129,6 @@ class NewText:
 
 
 def user_prompt(window: ContextWindow) -> str:
-    """Return the message for one analysis."""
     seen = "\n".join(
         f"[{clip_line(moment.app, 60)}] {clip_line(moment.ocr, OCR_CHARACTERS) or '(switched here)'}"
         for moment in window.screen

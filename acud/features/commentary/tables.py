@@ -35,7 +35,6 @@ class MessageFeed(_Ring):
         return self._read_all(_FEED_ITEM, _SQL["feed_above"], {"after": after})
 
     def count(self) -> int:
-        """Return how many are kept."""
         return self._read_number(_SQL["feed_count"])
 
     def newest_of_others(self, source: str) -> int:
@@ -62,7 +61,6 @@ class SenseEventTable(_Ring):
         return self._read_all(_SENSE_EVENT, _SQL["sense_words"])
 
     def count(self) -> int:
-        """Return how many are kept."""
         return self._read_number(_SQL["sense_count"])
 
     def newest(self) -> int:

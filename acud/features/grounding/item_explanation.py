@@ -166,7 +166,6 @@ class ItemExplainer:
         return Explained(item, cost + (0.0 if item.is_active else PASSIVE), is_by_shape=by_shape)
 
     def _has_any_own(self, item: Item) -> bool:
-        """Return whether the item's own names or icon explain any phrase of the description."""
         return any(
             _icon_cost(meanings, item) is not None
             or any(self._own_cost(word, item) is not None or word in item.sorts for word in phrase.split())
@@ -380,5 +379,4 @@ def missing_share(item: Item, used: Set[str]) -> float:
 
 
 def find_icon_phrases(description: str) -> Mapping[str, frozenset[str]]:
-    """Return the phrases of `description` that may name an icon, with their meanings."""
     return {phrase: meanings for phrase, meanings in split_phrases(parts_of(description).words) if meanings}

@@ -107,7 +107,6 @@ class Surroundings:
         return None
 
     def lists(self) -> Sequence[Sequence[Item]]:
-        """Return the rows of each list, from the top."""
         found: dict[tuple[int, int, str], list[Item]] = {}
         for item in self.items:
             if item.role in _ROWS:
@@ -115,7 +114,6 @@ class Surroundings:
         return [sorted(rows, key=lambda item: item.box.y) for rows in found.values()]
 
     def in_title(self, item: Item, word: str) -> bool:
-        """Return whether the title of the item's window has `word`."""
         return word in self._titles.get(item.window, frozenset())
 
 

@@ -38,7 +38,6 @@ from acud.waits.targets import parse_target
 
 
 def area(fresh_target: FreshTarget) -> Rect:
-    """Return the target's place on its display."""
     target, origin = fresh_target.picture, origin_of(fresh_target.picture)
     crop = target.crop or Rect(0, 0, target.source.width, target.source.height)
     return crop.shift(origin.x, origin.y)
@@ -113,7 +112,6 @@ class _Search:
         return result.found
 
     def _fill_job(self, method: GroundingMethod, found: Found, job: Job) -> Job:
-        """Return `job` with the question for `method` and the current windows."""
         watched = self._fresh_target.watched
         ask = FindAsk(
             self._wanted.description,
@@ -183,7 +181,6 @@ class ElementSearch:
         return Lane.REDACT if reads else Lane.JUDGE
 
     def hide(self, source: Source, method: GroundingMethod) -> Hide | None:
-        """Return what to hide of `source` from a remote model."""
         return self._redaction.find_hidden(source, leaves=not self._is_local(method))
 
     def pay(self, tried: Tried, task_id: str) -> None:

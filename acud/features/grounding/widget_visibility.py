@@ -73,6 +73,5 @@ class WidgetVisibility:
         return [w for w in above if w.visibility != "unmapped" and not (floats and self._is_own_popup(node, w))]
 
     def _is_own_popup(self, node: Node, window: WindowInfo) -> bool:
-        """Return whether `window` holds an open menu or list of the widget's program."""
         pid = self._tree.apps[node.app].pid
         return window.kind == "popup" and (window.owner == node.window or (pid != 0 and window.pid == pid))

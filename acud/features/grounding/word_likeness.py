@@ -58,7 +58,6 @@ def likeness(wanted: str, name: str) -> float:
 
 
 def _count_common(asked: list[str], there: list[str]) -> int:
-    """Return how many words both have, counting similar words as the same."""
     left = list(there)
     count = 0
     for word in asked:

@@ -63,7 +63,6 @@ class VideoCut(Struct):
 
     @property
     def ticks(self) -> int:
-        """The time it is shown."""
         return self.end - self.first
 
 
@@ -139,7 +138,6 @@ def _parameters(film: VideoCut) -> tuple[int, int, bytes]:
 
 
 def _encode_film(files: ExitStack, film: VideoCut, base: VideoCut) -> VideoCut:
-    """Return the shown part of `film` in the size of `base`, encoded as recordings are."""
     width, height, _ = _parameters(base)
     file = files.enter_context(tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY))  # noqa: SIM115
     with av.open(file, "w", format="mp4") as made:

@@ -29,7 +29,6 @@ _SHAPE = str.maketrans("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZx", "9" * 10 + "A" *
 
 @cache
 def _ids() -> tuple[tuple[str, str], ...]:
-    """Return the shapes of ids, and the module that checks each."""
     listed = rule_data("rules")["ids"]
     return tuple((shape, module) for module, shapes in listed.items() for shape in shapes)
 

@@ -24,7 +24,6 @@ _BASE64_LINE = re.compile(r"[A-Za-z0-9+/= .-]{16,}|=[A-Za-z0-9+/]{4}|[A-Za-z0-9+
 
 
 def find_keys(text: str) -> Iterator[RedactedSpan]:
-    """Yield the keys in `text`."""
     if "KEY" in text:
         yield from _find_blocks(text)
     yield from _find_random(text)

@@ -59,7 +59,6 @@ def _load_terms() -> dict[tuple[str, ...], LabelKind]:
 
 @cache
 def label_words(name: str) -> frozenset[str]:
-    """Return one of the lists of words in `labels.toml`."""
     return frozenset(rule_data("labels")["words"][name])
 
 

@@ -81,7 +81,6 @@ def join_full_lines(text: str, *, read: bool) -> str:
 
 
 def split_lines(text: str) -> list[tuple[int, str]]:
-    """Return the lines of `text`, each with its place."""
     lines, at = [], 0
     for line in text.split("\n"):
         lines.append((at, line))
@@ -135,6 +134,5 @@ def _letter_kind(c: str) -> str:
 
 
 def _entropy_bits(seen: list[str]) -> float:
-    """Return the Shannon entropy of the characters, in bits each."""
     counts = Counter(seen)
     return -sum(n / len(seen) * math.log2(n / len(seen)) for n in counts.values())

@@ -106,7 +106,6 @@ class RedactionPolicy:
         return "\n".join("".join(redact(piece, self._own) for piece in _pieces(line)) for line in plain.split("\n"))
 
     def redact_for_wake(self, text: str) -> str:
-        """Return words from a screen as a wake may carry them."""
         return redact(text, self._text) if self._settings.redact_wakes else text
 
     def title(self, watched: WatchedDisplay, window: WindowInfo) -> tuple[str, str]:

@@ -82,7 +82,6 @@ def _find_between_marks(head: str, below: Sequence[tuple[int, str]], mark: str) 
 
 
 def _split_cells(line: str, mark: str, *, quotes: str = "\"'`") -> list[tuple[int, str]]:
-    """Return the place and the text of each cell between marks, without `quotes` around it."""
     cells, at = [], 0
     for cell in line.split(mark):
         bare = cell.strip().strip(quotes)

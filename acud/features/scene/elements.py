@@ -109,7 +109,6 @@ def visible_part(one: NamedElement, width: int, height: int, windows: Sequence[W
 
 
 def subtract_boxes(box: Rect, above: Sequence[Rect]) -> list[Rect]:
-    """Return the parts of `box` outside of every box in `above`."""
     parts = [box]
     for hole in above:
         parts = [rest for part in parts for rest in _subtract_box(part, hole)]

@@ -184,7 +184,6 @@ def _indent_lines(lines: Sequence[OutlineLine]) -> list[str]:
 
 
 def _list_remarks(scene: Scene, display_id: int) -> list[str]:
-    """Return a vision model's elements of a display as lines."""
     elements = [one for one in scene.vlm_elements or () if one.display_id == display_id]
     return [f"{one.id} {one.kind} {quote(one.desc)}" for one in elements]
 

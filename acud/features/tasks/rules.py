@@ -79,7 +79,6 @@ class IllegalTaskMove(Conflict):
 
 
 def has_task_ended(status: TaskStatus) -> bool:
-    """Return whether no move leads out of `status`."""
     return not TASK_MOVES[status]
 
 

@@ -47,7 +47,6 @@ BY_NAME: dict[str, Command] = {command.name: command for command in REQUESTS}
 
 
 def find_command(request: type[Struct]) -> Command:
-    """Return what `request` declares."""
     return BY_NAME[name_of(request)]
 
 

@@ -119,12 +119,10 @@ class Command(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """The tag on the wire."""
         return name_of(self.request)
 
     @property
     def effect(self) -> Effect:
-        """What it may do to the world."""
         if self.destroys:
             return Effect.DESTROYS
         return Effect.WRITES if self.mutating or self.writes else Effect.READS

@@ -86,7 +86,6 @@ class DisplayFolders(Struct, frozen=True):
         return self.runtime / "bus"
 
     def log(self, program: str) -> Path:
-        """Return the file that takes the output of `program`."""
         return self.folder / f"{program}.log"
 
     def create(self) -> None:

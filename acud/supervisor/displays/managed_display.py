@@ -36,7 +36,6 @@ class ManagedDisplay:
 
     @property
     def auth_file(self) -> str:
-        """The file that holds its cookie."""
         return str(self.places.auth_file)
 
     @property

@@ -25,7 +25,6 @@ def lock_file(number: int) -> Path:
 
 
 def socket_file(number: int) -> Path:
-    """Return X's socket of display `number`."""
     return auth.socket_path(number)
 
 

@@ -115,7 +115,6 @@ async def wake_carry(app: App, request: WakeCarry, call: Call) -> WakeCarryReply
 
 
 def delivery_of(wake: SharedWake, route: RouteName, attempt: int) -> Deliver:
-    """Return the order for one attempt, for the delivery process."""
     return Deliver(
         wake_id=wake.id,
         attempt=attempt,

@@ -58,7 +58,6 @@ class ClipboardConditions:
                 self._displays.follow_clipboard(name, is_wanted=False)
 
     def close(self) -> None:
-        """Forget every text."""
         self._seen.clear()
 
     def _on_seen(self, watched: WatchedDisplay, seen: ClipboardSeen | None) -> None:

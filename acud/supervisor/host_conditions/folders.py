@@ -213,7 +213,6 @@ class FolderFollower:
 
 
 def _split_path(path: str) -> Iterator[str]:
-    """Yield the folders above `path`, from the root on, and `path` itself."""
     pure = PurePosixPath(path)
     yield from (str(step) for step in (*reversed(pure.parents), pure))
 

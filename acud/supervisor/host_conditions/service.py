@@ -114,6 +114,5 @@ class HostConditions:
                 watcher.unwatch((wait_id, index))
 
     def close(self) -> None:
-        """End every watch."""
         for watcher in self._watchers.values():
             watcher.close()

@@ -96,7 +96,6 @@ class ServerConnection:
         return message
 
     def queue(self, pieces: list[bytes], now_s: float) -> None:
-        """Queue these bytes for `write`."""
         if not self.out_bytes:
             self.moved_s = now_s
         self._out += map(memoryview, pieces)

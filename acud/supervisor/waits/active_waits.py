@@ -146,13 +146,11 @@ class ActiveWaits(UserDict[str, ActiveWait]):
         super().__init__()
 
     def __setitem__(self, wait_id: str, active: ActiveWait) -> None:
-        """Add a wait."""
         super().__setitem__(wait_id, active)
         self._by_display.setdefault(active.display, {})[wait_id] = active
         self._by_task[active.spec.task_id] += 1
 
     def __delitem__(self, wait_id: str) -> None:
-        """Remove a wait."""
         display, task_id = self.data[wait_id].display, self.data[wait_id].spec.task_id
         super().__delitem__(wait_id)
         self._by_task[task_id] -= 1

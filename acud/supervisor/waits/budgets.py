@@ -26,7 +26,6 @@ _UNANSWERED = frozenset({"judge_down", "unavailable", "rate_limited", "no_key"})
 
 
 def is_charged(active: ActiveWait, judge: JudgeChoice) -> bool:
-    """Return whether budgets pay for judging the wait by `judge`."""
     asks = any(may_ask_model(leaf) for leaf in leaves(active.spec.until))
     return asks and judge not in rules.FREE and active.transient is None
 
@@ -90,7 +89,6 @@ class Budgets:
         return rules.check_budgets(self.of_wait(active), self.of_task(active))
 
     def charge_answers(self, active: ActiveWait, answers: tuple[LeafAnswer, ...]) -> None:
-        """Charge the wait for what judges did on one frame."""
         evaluations = _pick_evaluations(answers)
         if evaluations:
             self._pay(active, [one.cost_usd for one in evaluations])

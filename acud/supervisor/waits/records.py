@@ -31,7 +31,6 @@ class WaitEnding(msgspec.Struct, frozen=True):
 
 
 def wait_info(stored: StoredWait, now: Instant) -> WaitInfo:
-    """Return the wait as clients see it."""
     ended = stored.state is not WaitState.WATCHING
     again = rearmed_text(stored.rearmed) if stored.rearmed is not None else ""
     same = {name: getattr(stored, name) for name in _SAME_FIELDS}
@@ -131,7 +130,6 @@ def add_costs(before: float | None, cost: float | None) -> float | None:
 
 
 def created_facts(stored: StoredWait) -> dict[str, Any]:
-    """Return the facts of `wait.created` and `wait.updated`."""
     return {
         "condition": condition_text(stored.spec.until),
         "display": stored.display,
@@ -157,7 +155,6 @@ def stage_facts(stored: StoredWait) -> dict[str, Any]:
 
 
 def judged_facts(row: Evaluation) -> dict[str, Any]:
-    """Return the facts of `wait.judged`."""
     return {
         "answer": row.verdict.answer.value,
         "detail": row.verdict.detail,
@@ -169,7 +166,6 @@ def judged_facts(row: Evaluation) -> dict[str, Any]:
 
 
 def ended_facts(stored: StoredWait) -> dict[str, Any]:
-    """Return the facts of the event of an end."""
     evidence = stored.evidence
     return {
         "message": stored.message,

@@ -59,7 +59,6 @@ class OfferedKind(Struct, frozen=True):
 
 
 def list_forms() -> tuple[OfferedKind, ...]:
-    """Return the kinds that the dashboard offers."""
     _, components = schema_components(KINDS)
     return tuple(_make_form(kind, components[kind.__name__]) for kind in KINDS if kind.form.title)
 

@@ -96,7 +96,6 @@ class KindForm(Struct, frozen=True):
 
 
 def make_outcome(there: str, gone: str) -> FormField:
-    """Return the choice of a kind with `gone`."""
     return FormField("outcome", "Holds when it", choices=((there, {"gone": False}), (gone, {"gone": True})))
 
 
@@ -159,6 +158,5 @@ def quote_words(text: str, *, regex: bool = False) -> str:
 
 
 def _is_visible(char: str) -> bool:
-    """Return whether a character by itself is drawn as something."""
     kind = unicodedata.category(char)
     return char not in _UNSEEN and (kind == "Co" or kind[0] not in "CMZ")  # icons of fonts are for private use

@@ -167,7 +167,6 @@ class _Parser:
         self._named = False
 
     def parse(self) -> Widget:
-        """Return the condition."""
         while self._at < len(self._text):
             self._read_token()
         self._end_words()
@@ -265,7 +264,6 @@ _COMPARED = {
 
 
 def state_word(state: WidgetState) -> str:
-    """Return the word for a state."""
     return state.value.replace("_", "-")
 
 

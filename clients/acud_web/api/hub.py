@@ -184,5 +184,4 @@ class EventHub:
 
 
 def make_told(item: Item) -> Told:
-    """Return `item` with its JSON."""
     return Told(item, msgspec.json.encode(item).decode())

@@ -47,7 +47,6 @@ class ApiRequest(Generic[Query, Body]):
         self._key = IdempotencyKey(request, self.access_token) if request.method not in SAFE else None
 
     def place(self, name: str) -> str:
-        """Return the part `name` of the path."""
         return str(self.connection.path_params[name])
 
     async def body(self) -> Body:

@@ -74,7 +74,6 @@ class Want(Struct, frozen=True, tag="want"):
     max_side_px: Annotated[int, Meta(ge=0, le=4096)] = 0
 
     def __post_init__(self) -> None:
-        """Refuse pictures too small to see."""
         if 0 < self.max_side_px < 64:
             raise ValueError("max_side_px is 0 or 64 to 4096")
 

@@ -181,7 +181,6 @@ class InstructionRun:
         return self.steps.observe(self.watched, ObserveAsk(asked, point, hint))
 
     def read_text(self, box: Rect) -> Steps[Observed]:
-        """Return the text in `box`, by OCR."""
         return self.steps.observe(self.watched, ObserveAsk(read_text=True), box)
 
     def new_windows(self) -> list[WindowInfo]:

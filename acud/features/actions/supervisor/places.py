@@ -41,7 +41,6 @@ def element_ids(action: Action) -> tuple[str, ...]:
 
 
 def fill_element_points(action: InputAction, pixels: Mapping[str, Point]) -> InputAction:
-    """Return `action` with the display pixel of each element in place of its id."""
     return _replace_places(action, pixels)
 
 

@@ -102,7 +102,6 @@ class Commentary:
             self._news()
 
     def note_listener(self) -> None:
-        """Note that a client listens."""
         before = self.sensing
         self._attended_s = self._clock.monotonic_s()
         if self.sensing and not before:

@@ -59,7 +59,6 @@ class Cascade:
         return looked._replace(tried=replace(looked.tried, ms=spent_ms))
 
     async def close(self) -> None:
-        """Close every method's connections."""
         for method in self._methods.values():
             await method.close()
 

@@ -70,7 +70,6 @@ def shape_meanings(pixels: NDArray[np.uint8], box: Rect) -> Mapping[str, float]:
 
 
 def shapes_meanings(pixels: NDArray[np.uint8], boxes: Sequence[Rect]) -> list[Mapping[str, float]]:
-    """Return the result of `shape_meanings` for each of `boxes`, in one go."""
     seen = [(at, outline_of(ink)) for at, box in enumerate(boxes) for ink in inks(pixels, box)]
     told = [(at, outline) for at, outline in seen if outline is not None]
     found: list[Mapping[str, float]] = [{} for _ in boxes]

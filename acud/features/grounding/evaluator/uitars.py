@@ -70,7 +70,6 @@ class ModelPlace(NamedTuple):
 
     @property
     def is_box(self) -> bool:
-        """Whether the model gave extents."""
         return self.corners[:2] != self.corners[2:]
 
 
@@ -226,7 +225,6 @@ def prompt(description: str) -> str:
 
 
 def request(description: str, picture: JudgePicture, model: str) -> ChatRequest:
-    """Return the one turn that asks for `description` in `picture`."""
     return ChatRequest((ChatMessage("user", prompt(description)),), "", (picture,), model=model, max_tokens=MAX_TOKENS)
 
 

@@ -46,7 +46,6 @@ class NotificationsFeature(RunningFeature):
             self._delivery.start()
 
     def findings(self) -> Iterator[Finding]:
-        """Yield the state of notifications."""
         yield from self._check_desktop()
         yield from self._check_push()
 

@@ -187,5 +187,4 @@ def _encode_row(row: Struct) -> bytes:
 
 
 def _utc_ms(mono_ns: int) -> int:
-    """Return the wall clock of a recent moment."""
     return (time.time_ns() - (time.monotonic_ns() - mono_ns)) // 1_000_000

@@ -127,7 +127,6 @@ class Recorder:
         return FrameRedactor(options.redaction, options.ocr, options.accessibility, self._beat, beat_s)
 
     def run(self) -> None:
-        """Record until stopped."""
         self._child.send(RecorderHello(os.getpid()))
         self._beat()
         self._loop.call_each(self._heartbeat_s + self._rests_s, self._beat)

@@ -63,7 +63,6 @@ class ActiveRecording:
 
 
 def with_segments(recording: RecordingInfo, segments: tuple[Segment, ...]) -> RecordingInfo:
-    """Return `recording` with these segments and their sums."""
     return replace(
         recording,
         segments=segments,

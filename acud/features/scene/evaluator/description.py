@@ -132,7 +132,6 @@ def _make_remark(one: _Element, picture: JudgePicture, at: Rect) -> Remark | Non
 
 
 def _clean_words(words: str, most: int) -> str:
-    """Return `words` as one line without control characters, cut to `most`."""
     line = "".join(c if unicodedata.category(c)[0] != "C" else " " for c in words)
     line = " ".join(line.split())
     return line if len(line) <= most else line[: most - 1] + "…"

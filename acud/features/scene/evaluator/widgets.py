@@ -67,7 +67,6 @@ class WidgetReader:
         self._making = asyncio.Lock()
 
     async def read(self, ask: SceneAsk, look: FrameFacts) -> SceneWidgets:
-        """Return the display's widgets, redacted."""
         if look.hide_fault:
             return SceneWidgets(ProviderState(_NAME, "unavailable", look.hide_fault))
         try:

@@ -330,7 +330,6 @@ class DisplayElements:
         self.ax = _mark_stale(ProviderState(self.ax.name, "unavailable", reason), bool(self.widgets))
 
     def drop_old_texts(self, now_s: float, ttl_s: float) -> None:
-        """Drop stale text older than `ttl_s`."""
         if self.ocr.state == "stale" and now_s - self.ocr_at_s > ttl_s:
             self.texts, self._rules["t"] = (), ()
             self.ocr = ProviderState(self.ocr.name, "unavailable", self.ocr.reason)
