@@ -9,7 +9,6 @@ import msgspec
 
 from acud.base.errors import InvalidRequest
 from acud_client.help_tables import CONDITIONS, OPTIONS, TARGETS, WORDS
-from acud_mcp.action_help import ACTIONS
 from acud_mcp.tool import Schema, TextResult, Tool, ToolCall, argument_schemas, describe_argument
 
 
@@ -109,3 +108,39 @@ def make_help_tool(tools: Iterable[Tool]) -> Tool:
         run=answer_topic,
         params={"topic": "conditions, targets, actions, wakes, tasks or a tool's name"},
     )
+
+
+ACTIONS = {
+    "left_click": "at coordinate or element (else where the pointer is); text: keys held down, such as ctrl",
+    "right_click": "as left_click",
+    "middle_click": "as left_click",
+    "double_click": "as left_click",
+    "triple_click": "as left_click; selects a line",
+    "left_click_drag": "from start (else where the pointer is) to coordinate",
+    "mouse_move": "to coordinate",
+    "scroll": "direction, amount in notches, at coordinate",
+    "type": "types text",
+    "key": 'presses text, such as "ctrl+s" or "Return"',
+    "hold": 'holds text down, such as "shift" or "mouse:left", for timeout or until release',
+    "release": "lets go of text, or of all",
+    "screenshot": "a picture, nothing done; of target",
+    "cursor_position": "where the pointer is",
+    "wait": "timeout seconds, then a picture",
+    "wait_idle": "until the screen is at rest, at most timeout",
+    "wait_for_change": "until target changes (since baseline), at most timeout (or text) seconds",
+    "window_list": "the windows, or those that match window",
+    "window_focus": "window gets the keyboard",
+    "window_raise": "window comes to the top",
+    "window_move": "window's corner to coordinate",
+    "window_resize": "window to the size coordinate",
+    "window_close": "asks window to close",
+    "window_minimise": "window away",
+    "window_maximise": "window as large as the screen",
+    "window_restore": "window back to its size",
+    "clipboard_get": "the text of the clipboard; with image its picture",
+    "clipboard_set": "text to the clipboard",
+    "launch": 'starts the program in text, such as "xterm -title Work", and until looks in its window; a command '
+    "without windows is for terminal",
+    "notification": "closes the notification with the number in text on display, or chooses its action: 3 open",
+    "launch_status": "how the program with the pid in text fares that launch started, and its last lines",
+}

@@ -19,7 +19,7 @@ from acud.supervisor.terminal_sessions import tmux
 from acud.types import Rect, picture_views
 from acud.types.chat import ChatCall, ChatMessage
 from acud.waits import baselines
-from acud.waits.sentence_joints import read_sentence
+from acud.waits.sentences import read_sentence
 from acud.waits.targets import parse_target
 from acud_cli import logs, options
 from tests.fuzz.decoder import Decoder, of_text

@@ -38,7 +38,7 @@ from acud.types import (
     WindowTitle,
     number_condition,
 )
-from acud.waits.sentence_joints import read_sentence
+from acud.waits.sentences import read_sentence
 
 FOLDER = Path(__file__).parent
 

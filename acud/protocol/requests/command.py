@@ -70,7 +70,7 @@ class RestOperation(Struct, frozen=True):
 
     `scope`: what an access token needs for any of these requests; `needs` returns what this one needs. An access token
     that is limited to displays or tasks is good for a request that names one of them: by its wait or its task, or its
-    display (`acud_web.api.ownership`). With `whole` (what the operation reveals), only unlimited access tokens are good
+    display (`acud_web.api`). With `whole` (what the operation reveals), only unlimited access tokens are good
     for it.
     """
 

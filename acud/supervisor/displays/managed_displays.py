@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
@@ -17,16 +18,16 @@ from acud.base.errors import AcudError, DisplayDown, NotFound, Refused, Unavaila
 from acud.base.paths import Paths
 from acud.config import Settings
 from acud.process.event_loop import EventLoop
-from acud.store.displays import StoredDisplay
+from acud.store.displays import StoredDisplay, StoredProcess
 from acud.supervisor.coroutines import Callback, Resume, StepTask, directly, run_steps
-from acud.supervisor.displays import adoption, folders, numbers
+from acud.supervisor.displays import folders, numbers, proc_files
 from acud.supervisor.displays import proc_files as proc
 from acud.supervisor.displays.folders import DisplayFolders
 from acud.supervisor.displays.managed_display import ManagedDisplay
 from acud.supervisor.displays.resources import Resources
 from acud.supervisor.displays.start import DisplayStart, StartTools, StartWishes, last_words
 from acud.supervisor.displays.stop import DisplayEnd, SharedLooks
-from acud.supervisor.displays.watched_process import WatchedProcess
+from acud.supervisor.displays.watched_process import WatchedProcess, ignore_exit
 from acud.supervisor.displays.window_manager import RestartBudget, WindowManager, check_name
 from acud.supervisor.waits.active_waits import ActiveWaits
 from acud.x11 import auth
@@ -231,10 +232,10 @@ class ManagedDisplays:
         return Adoption(tuple(adopted), tuple(ended))
 
     def _adopt(self, row: StoredDisplay) -> ManagedDisplay:
-        display = adoption.find(self._loop, self._paths, row, self._boot_id)
+        display = find(self._loop, self._paths, row, self._boot_id)
         if row.window_manager:
             display.window_manager = self._build_window_manager(display, check_name(row.window_manager))
-            found = adoption.find_window_manager(self._loop, row, self._boot_id)
+            found = find_window_manager(self._loop, row, self._boot_id)
             if found is None:
                 display.window_manager.start()
             else:
@@ -358,3 +359,68 @@ class ManagedDisplays:
     def _log_left(self, left: tuple[str, ...]) -> None:
         for text in left:
             _LOG.warning("display_left_something", what=text)
+
+
+_NAME = re.compile(r"^:([0-9]{1,5})$")
+
+
+def find(loop: EventLoop, paths: Paths, row: StoredDisplay, boot_id: str) -> ManagedDisplay:
+    """Return the display of `row` with its X server and bus watched, no handlers set. Raises: DisplayDown with the
+    reason when its X server or its cookie is gone.
+    """
+    where = _folders_of(paths, row)
+    x_server = attach(loop, _find_process(row, "x_server"), boot_id)
+    if not where.auth_file.is_file():
+        x_server.close()
+        raise DisplayDown(f"the Xauthority of {row.name} is gone")
+    display = ManagedDisplay(where, row.width, row.height, x_server, boot_id)
+    _find_bus(loop, display, row, boot_id)
+    return display
+
+
+def attach(loop: EventLoop, row: StoredProcess, boot_id: str) -> WatchedProcess:
+    """Watch the process that `row` means. Raises: DisplayDown when it ended, also when its pid has a new holder."""
+    if row.boot_id != boot_id:
+        raise DisplayDown(f"{row.comm} (pid {row.pid}) ended with a reboot")
+    try:
+        process = WatchedProcess(loop, row.pid, ignore_exit)
+    except ProcessLookupError:
+        raise DisplayDown(f"{row.comm} (pid {row.pid}) is gone") from None
+    # A wrapper script becomes another program later on: a window manager's name proves nothing.
+    same_name = row.role == "window_manager" or proc_files.comm(row.pid) == row.comm
+    if proc_files.start_ticks(row.pid) == row.start_ticks and same_name:
+        return process
+    process.close()
+    raise DisplayDown(f"{row.comm} ended; pid {row.pid} is another process now")
+
+
+def _folders_of(paths: Paths, row: StoredDisplay) -> folders.DisplayFolders:
+    match = _NAME.match(row.name)
+    if match is None:
+        raise DisplayDown(f"{row.name[:40]} is not the name of a managed display")
+    return folders.for_number(paths, int(match[1]))
+
+
+def _find_process(row: StoredDisplay, role: str) -> StoredProcess:
+    for process in row.processes:
+        if process.role == role:
+            return process
+    raise DisplayDown(f"no {role.replace('_', ' ')} was recorded for {row.name}")
+
+
+def _find_bus(loop: EventLoop, display: ManagedDisplay, row: StoredDisplay, boot_id: str) -> None:
+    if not row.bus_address:
+        return
+    try:
+        display.session_bus = attach(loop, _find_process(row, "session_bus"), boot_id)
+        display.bus_address = row.bus_address
+    except DisplayDown as fault:
+        display.bus_note = f"no session bus: {fault.message}"
+
+
+def find_window_manager(loop: EventLoop, row: StoredDisplay, boot_id: str) -> WatchedProcess | None:
+    """Return the window manager of `row`, watched; None when it ended in the meantime and must be started again."""
+    try:
+        return attach(loop, _find_process(row, "window_manager"), boot_id)
+    except DisplayDown:
+        return None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import stat as stats
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -23,9 +23,9 @@ from acud.base.ids import new_id
 from acud.config import PtySettings
 from acud.process.event_loop import EventLoop, Timer
 from acud.supervisor.coroutines import run_steps, sleep
+from acud.supervisor.host_conditions.inotify import MODIFY, ONESHOT, Inotify
 from acud.supervisor.observers import Observers
 from acud.supervisor.terminal_sessions import own_tmux, processes, tmux
-from acud.supervisor.terminal_sessions.output_notices import OutputNotices
 from acud.supervisor.terminal_sessions.program_call import CallResult, run_program
 from acud.supervisor.terminal_sessions.tmux import HistoryMark, PaneOutput
 from acud.types import Verdict, WindowInfo
@@ -306,3 +306,35 @@ def _check_socket(socket: str) -> None:
         raise Unavailable(f"{socket}: {fault.strerror}") from fault
     if not stats.S_ISSOCK(found.st_mode) or found.st_uid != os.getuid():
         raise Unavailable(f"{socket} is not a socket of this user")
+
+
+class OutputNotices:
+    """Calls `on_output` with a target's `pty` once one of its terminals is written to, once for each `expect`."""
+
+    def __init__(self, loop: EventLoop, on_output: Callable[[str], None]) -> None:
+        self._loop, self._on_output = loop, on_output
+        self._inotify: Inotify | None = None
+        self._expected: dict[int, set[str]] = {}  # by watch: the targets that show its terminal
+
+    def expect(self, pty: str, ttys: Iterable[str]) -> None:
+        """Give one notice of the next output on `ttys` ("pts/3"); a log line where inotify cannot."""
+        for tty in ttys:
+            try:
+                watch = self._open().add(f"/dev/{tty}", MODIFY | ONESHOT)
+            except FileNotFoundError:
+                continue  # the terminal has just closed, as the next survey shows
+            except OSError as fault:
+                _LOG.warning("tmux.no_notices", fault=fault.strerror)
+                return
+            self._expected.setdefault(watch, set()).add(pty)
+
+    def _open(self) -> Inotify:
+        if self._inotify is None:
+            self._inotify = Inotify(only_folders=False)
+            self._loop.watch(self._inotify, self._on_readable)
+        return self._inotify
+
+    def _on_readable(self) -> None:
+        for event in self._inotify.read() if self._inotify is not None else ():
+            for pty in self._expected.pop(event.watch, ()):
+                self._on_output(pty)

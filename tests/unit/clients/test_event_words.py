@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from acud.protocol.events import TOPICS, Event
-from acud_cli.event_words import describe_event
+from acud_cli.events import describe_event
 
 WAIT = "wait-00t45sz4yzc68ctqpn5cjzh"
 FACTS: dict[str, Any] = {

@@ -9,7 +9,7 @@ from acud.features.grounding.description_parts import strip_lead_in
 from acud.features.grounding.visible_words import shown_words
 from acud.language.quotation_marks import CLOSING
 from acud.types import Text, number_condition, widget_condition
-from acud.waits.sentence_joints import read_sentence
+from acud.waits.sentences import read_sentence
 
 PAIRS = [(opening, closing) for opening, marks in CLOSING.items() for closing in marks]
 

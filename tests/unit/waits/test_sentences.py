@@ -30,9 +30,8 @@ from acud.types import (
     number_condition,
 )
 from acud.waits.absence import asks_absence
-from acud.waits.sentence_joints import read_sentence
 from acud.waits.sentence_suggestions import suggest_call
-from acud.waits.sentences import meaning_notes, with_meanings
+from acud.waits.sentences import meaning_notes, read_sentence, with_meanings
 from tests.sentences import FOLDER, readings
 
 VISIBLE = [

@@ -9,7 +9,6 @@ from msgspec.structs import replace
 
 from acud.base.errors import AcudError, NotFound
 from acud.features.actions.action_words import action_text
-from acud.features.actions.input_aim import InputAim, typed_by
 from acud.features.actions.supervisor.action_wait import FollowedWait
 from acud.features.actions.supervisor.display_steps import DisplaySteps
 from acud.features.actions.supervisor.misdirection import explain
@@ -23,16 +22,21 @@ from acud.types.actions import (
     Action,
     Click,
     ClipboardGet,
+    ClipboardSet,
     CursorPosition,
     Drag,
+    Hold,
     InputAction,
+    Key,
     Launch,
     Move,
     Point,
     Scroll,
+    TypeText,
     WaitIdle,
     WindowDo,
     WindowList,
+    parse_chords,
 )
 from acud.types.scene import handle_of
 from acud.waits import baselines
@@ -193,3 +197,53 @@ def name_failed(fault: AcudError, actions: tuple[Action, ...], done: int) -> Acu
         return type(fault)(fault.message, hint=fault.hint, **facts)
     which = f"action {done + 1} of {len(actions)} ({action_text(actions[done])}) failed, {done} done"
     return type(fault)(f"{which}: {fault.message}", hint=fault.hint, **facts)
+
+
+_LEADS_ANYWHERE = frozenset({"Alt_L", "Super_L", "Hyper_L"})
+"""Modifiers of chords that window managers intercept."""
+_ENTERS = frozenset({"Return", "KP_Enter"})
+_MOVES_FOCUS = ("\n", "\r", "\t")
+
+
+class InputAim(Struct, frozen=True):
+    """`window`: the X id (0: any); `with_program`: other windows of its program too. `is_named`: by the request."""
+
+    window: int = 0
+    with_program: bool = False
+    is_named: bool = False
+
+    def next(self, action: Action) -> InputAim:
+        """Return the aim of `action`: a click or drag finds its window by its place."""
+        if not self.is_named and isinstance(action, Click | Drag):
+            return InputAim()
+        return self
+
+    def follow(self, action: Action, reached: int) -> InputAim:
+        """Return the aim of the step after `action`, of which the input went to the window `reached` (0: none)."""
+        if self.is_named:
+            return self
+        match action:
+            case Launch() | WindowDo():
+                return InputAim()
+            case Key(chord=chord):
+                keys = {key for one in parse_chords(chord) for key in one}
+                return InputAim() if keys & _LEADS_ANYWHERE else InputAim(reached, with_program=True)
+            case TypeText(text=text):
+                return InputAim(reached, with_program=self.with_program or text.endswith(_MOVES_FOCUS))
+            case Click() | Drag() | Hold():
+                return InputAim(reached, with_program=True)
+        return self
+
+
+def typed_by(action: Action) -> str | None:
+    """Return the text that `action` types or puts into the clipboard; "" if later text goes elsewhere; None for an
+    action that has nothing to do with text.
+    """
+    match action:
+        case TypeText(text=text) | ClipboardSet(text=text):
+            return text.replace("\r", "\n")
+        case Key(chord=chord) if _ENTERS & {key for one in parse_chords(chord) for key in one}:
+            return "\n"
+        case Click() | Drag() | Launch() | WindowDo():
+            return ""
+    return None

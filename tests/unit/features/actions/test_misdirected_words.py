@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from acud.features.actions.input_aim import InputAim
-from acud.features.actions.misdirected_words import count_shown, describe_misdirection
+from acud.features.actions.supervisor.action_sequence import InputAim
+from acud.features.actions.supervisor.misdirection import count_shown, describe_misdirection
 from acud.protocol.capture import Misdirection
 from acud.types import Rect, WindowInfo
 from acud.types.action_effects import OpenDialog

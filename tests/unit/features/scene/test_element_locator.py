@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from acud.base.errors import AcudError, Conflict, DisplayDown, InvalidRequest, NotFound, Unavailable
-from acud.features.scene.supervisor.element_locator import ElementLocator
+from acud.features.scene.supervisor.feature import ElementLocator
 from acud.supervisor.coroutines import StepTask, directly
 from acud.supervisor.ports import LocatedElement, SceneObservers
 from acud.supervisor.watched_displays import WatchedDisplay
