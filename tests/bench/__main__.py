@@ -19,7 +19,6 @@ import click
 
 
 def names() -> list[str]:
-    """Return the benchmarks there are."""
     folder = Path(__file__).parent
     return sorted(m.name for m in pkgutil.iter_modules([str(folder)]) if not m.name.startswith("_"))
 

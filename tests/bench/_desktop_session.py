@@ -84,7 +84,6 @@ def _dialog(chance: random.Random, number: int, start: float) -> list[Move]:
 
 
 def states(moves: list[Move]) -> list[tuple[float, State]]:
-    """Return the display's states over the session, caret included."""
     now, blink_at, state = 0.0, BLINK_S, State()
     found = [(now, state)]
     for when, name, value in [*moves, (SESSION_S, "typed", -1)]:
@@ -153,5 +152,4 @@ class Session:
         self.identity = cache(lambda state: identity(self.pixels(state)))
 
     def tiles(self, before: State, after: State) -> int:
-        """Return the tiles that differ."""
         return from_bytes(bitmap(self._compare.find_changes(self.pixels(before), self.pixels(after))))

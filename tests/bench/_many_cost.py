@@ -56,12 +56,10 @@ def waited_s(pids: list[int]) -> float:
 
 
 def cpu_by_kind(kinds: dict[str, list[int]]) -> dict[str, float]:
-    """Return the CPU seconds of each kind."""
     return {kind: cpu_s(pids) for kind, pids in kinds.items()}
 
 
 def slope(points: list[tuple[float, float]]) -> float:
-    """Return the slope of the least-squares line through `points`."""
     count = len(points)
     mean_x, mean_y = sum(x for x, _ in points) / count, sum(y for _, y in points) / count
     spread = sum((x - mean_x) ** 2 for x, _ in points)

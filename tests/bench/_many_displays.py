@@ -38,7 +38,6 @@ _MIX: tuple[Condition, ...] = (
 
 
 def host(settings: str = SETTINGS) -> Daemon:
-    """Return a daemon that is given the time to end many displays."""
     return Daemon(settings=settings, end_s=_PATIENCE_S)
 
 
@@ -124,10 +123,8 @@ class ManyPainter:
         return found
 
     def paint(self, fps: dict[str, float]) -> None:
-        """Paint at these rates from now on."""
         self._say({"fps": fps})
 
     def tell(self) -> dict[str, Any]:
-        """Return what was painted and heard since the last call."""
         self._say({"tell": True})
         return self._answer()

@@ -140,7 +140,6 @@ class _Painter:
 
 
 def main() -> None:
-    """Serve until standard input ends."""
     painter = _Painter(json.loads(sys.stdin.readline()))
     print("{}", flush=True)
     painter.run()

@@ -32,7 +32,6 @@ Taken = dict[str, list[float]]
 
 
 def run(blocks: int) -> dict[str, Any]:
-    """Return the figures in milliseconds, of so many pairs of blocks."""
     say(f"a quiet display: starting {_NEIGHBOURS} neighbours")
     with host() as daemon:
         displays, _, _ = create(daemon, _NEIGHBOURS + 1)
@@ -57,7 +56,6 @@ class _Quiet:
         self._painter, self._lamp, self._quiet, self._busy = painter, lamp, quiet, busy
 
     def pairs(self, blocks: int) -> list[dict[str, Taken]]:
-        """Return what each pair of blocks took, by side."""
         with self._client:
             self._text()  # the engine is loaded, and has read the line: what follows are turns, not readings
             pairs = []
@@ -82,7 +80,6 @@ class _Quiet:
             time.sleep(0.1)
 
     def _change(self) -> float:
-        """Return what passes from a repaint to the event of the wait for it."""
         return self._one(Change(), "screen", paints=True)
 
     def _text(self) -> float:

@@ -114,12 +114,10 @@ class ModelProcess:
             self._process.stdout.close()
 
     def said(self) -> Said:
-        """Return what happened so far."""
         told = self.ask("/said")
         return Said(**told | {"said": {int(number): at for number, at in told["said"].items()}})
 
     def ask(self, path: str, body: bytes = b"") -> Any:
-        """Return the answer to `body` at `path`."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port)
         try:
             connection.request("POST", path, body)
@@ -129,7 +127,6 @@ class ModelProcess:
 
     @property
     def settings(self) -> str:
-        """The settings of a daemon that asks it."""
         backend = f'[backends.vllm]\nurl = "http://127.0.0.1:{self.port}"\nmodel = "lamp"\nlocal = true\n'
         return f'[vision]\nbackend = "vllm"\n{backend}'
 

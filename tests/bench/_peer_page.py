@@ -13,12 +13,10 @@ _TEXT_RATIOS = {"told_p50_ms": "delay, p50", "told_longest_ms": "delay, longest"
 
 
 def table(figures: dict[str, Any]) -> str:
-    """Return the figures for a person."""
     return "\n".join([head(figures), *(line for part in _parts(figures) for line in part)])
 
 
 def page(figures: dict[str, Any]) -> str:
-    """Return the figures as Markdown, without the ratios, which a reader sees in them."""
     parts = _parts(figures | {"ratios": {}, "text_ratios": {}})
     return "\n\n".join([head(figures), *("\n".join(lines) for part in parts if (lines := list(part)))])
 

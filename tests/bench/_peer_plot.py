@@ -56,7 +56,6 @@ def svg(figures: dict[str, Any]) -> str:
 
 
 def _rows(panel: Panel, figures: dict[str, Any]) -> dict[str, Any]:
-    """Return the watchers that there is such a figure of."""
     rows: dict[str, Any] = figures["texts" if panel.text else "peers"]
     return {name: row for name, row in rows.items() if panel.title not in _OF_WORK or "judge_calls" in row}
 

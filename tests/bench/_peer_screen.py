@@ -100,7 +100,6 @@ class Screen:
         self._window.fill_rectangle(self._gc, *box)
 
     def _write(self, kind: Kind) -> None:
-        """Write letters of 6x13 in black, all of them others than before."""
         x, y, width, height = kind.box
         self._fill(kind.box, 0xF0F0F0)
         self._gc.change(foreground=0)
@@ -144,7 +143,6 @@ class Screen:
         return 1
 
     def close(self) -> None:
-        """Close the connection."""
         self._connection.close()
 
 

@@ -55,7 +55,6 @@ class Seat:
         self.close()
 
     def order(self, do: str, **words: object) -> None:
-        """Tell it what to do."""
         assert self._process.stdin is not None
         self._process.stdin.write(json.dumps({"do": do, **words}) + "\n")
         self._process.stdin.flush()
@@ -76,7 +75,6 @@ class Seat:
         return self._own_s + daemon, cpu_s([self._server])
 
     def close(self) -> None:
-        """End it."""
         self._process.kill()
         self._process.communicate()
 

@@ -128,7 +128,6 @@ class TextScreen:
         return began_s
 
     def _scroll(self) -> float:
-        """Print another line in the terminal."""
         self._log = [*self._log[1:], self._prose(7)]
         began_s = time.monotonic()
         self._write(np.concatenate([_line(words, _DARK) for words in self._log]), 0, 0)
@@ -147,7 +146,6 @@ class TextScreen:
         self._connection.sync()
 
     def close(self) -> None:
-        """Close the connection."""
         self._connection.close()
 
 
@@ -167,7 +165,6 @@ def _line(words: str, look: Look) -> NDArray[np.uint8]:
 
 
 def _box(one: Appearance) -> NDArray[np.uint8]:
-    """Return a dialog or a toast."""
     _, _, width, height = BOXES[one.kind]
     ink, paper = _LIGHT if one.kind == DIALOG else _DARK
     picture = Image.new("RGB", (width, height), paper)

@@ -318,7 +318,6 @@ def _work(watcher: Watcher, order: dict[str, Any]) -> None:
 
 
 def _judged(watcher: Watcher, order: dict[str, Any]) -> tuple[float | None, int]:
-    """Have each picture that differs judged, the one in hand first."""
     end_s, calls, armed = time.monotonic() + order["s"], 1, _armed
     time.sleep(JUDGE_S)
     while (left_s := end_s - time.monotonic()) > 0.1:
@@ -338,7 +337,6 @@ def _nothing() -> None:
 
 
 def main() -> None:
-    """Serve until standard input ends."""
     name, display, home = sys.argv[1], sys.argv[2], os.environ["HOME"]
     makers: dict[str, Callable[[], Any]] = {
         "acud": lambda: Acud(display),

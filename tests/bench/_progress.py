@@ -9,6 +9,5 @@ _BEGAN_S = time.monotonic()
 
 
 def say(text: str) -> None:
-    """Tell what is being measured now."""
     sys.stderr.write(f"{time.monotonic() - _BEGAN_S:5.0f} s  {text}\n")
     sys.stderr.flush()

@@ -21,7 +21,6 @@ def installed(folder: Path, *packages: str) -> bool:
 
 
 def counter() -> tuple[Callable[[str], int], str]:
-    """Return what counts the tokens of a text, and its name."""
     folder = STATE / "tokenizer"
     if not installed(folder, _PACKAGE):
         return lambda text: len(text) // 4, "characters/4"

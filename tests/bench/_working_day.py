@@ -26,7 +26,6 @@ class Moment(NamedTuple):
 
 
 def day(seed: int) -> list[Moment]:
-    """Return the day of `seed`, in order."""
     rng = random.Random(seed)
     moments = [moment for begin, end in _WORK for moment in _stretches(rng, begin, end)]
     return sorted([*moments, *_talk(rng)])

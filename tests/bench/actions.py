@@ -27,7 +27,6 @@ _TEXT = ("The quick brown fox jumps over the lazy dog. " * 23)[:1000]
 
 
 def run() -> dict[str, Any]:
-    """Return the medians in milliseconds."""
     with Daemon(settings=_SETTINGS) as daemon:
         display = daemon.client.display_create(640, 480).display
         with Desk(display.name, display.auth_file) as desk:
@@ -65,7 +64,6 @@ def _ms(work: Callable[[], object]) -> float:
 
 
 def table(figures: dict[str, Any]) -> str:
-    """Return the figures for a person."""
     return (
         f"click     p50 {figures['click_p50_ms']} ms (target 2), p90 {figures['click_p90_ms']} ms; "
         f"xdotool, a process a click: {figures['xdotool_p50_ms']} ms\n"

@@ -29,7 +29,6 @@ _WAKE_S = 60.0
 
 
 def run() -> dict[str, Any]:
-    """Return the figures; see docs/benchmarks.md."""
     count, tokenizer = counter()
     transcripts = [json.loads(file.read_text(encoding="utf-8")) for file in sorted(_TRANSCRIPTS.glob("*.json"))]
     tasks = {one["task"]: asyncio.run(_replay(one, count)) for one in transcripts}
@@ -87,7 +86,6 @@ async def _done(world: World, name: str) -> bool:
 
 
 def table(figures: dict[str, Any]) -> str:
-    """Return the figures for a person."""
     rows = [_row(name, "done" if one["done"] else "NOT DONE", one) for name, one in figures["tasks"].items()]
     return "\n".join([*rows, f"{_row('all', str(figures['done']), figures)} by {figures['tokenizer']}"])
 

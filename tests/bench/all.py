@@ -146,7 +146,6 @@ def _bare_mb() -> float:
 
 
 def table(figures: dict[str, Any]) -> str:
-    """Return the figures for a person, 60 columns wide."""
     lines = [f"{'figure':33} {'ours':>7} {'ratio':>7} {'target':>7}"]
     bench = ""
     for row in figures["rows"]:

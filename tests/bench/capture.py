@@ -50,7 +50,6 @@ Way = Callable[[], object]
 
 
 def run() -> dict[str, Any]:
-    """Return the figures of 1280x720 at the top level, and those of the larger size under its name."""
     figures = {f"{width}x{height}": _measure(width, height) for width, height in SIZES}
     first = figures.pop(f"{SIZES[0][0]}x{SIZES[0][1]}")
     return first | figures
@@ -141,7 +140,6 @@ class _Rig:
         self._noise[1] = ~self._noise[0]
 
     def ours(self) -> None:
-        """Grab and publish."""
         self._frame += 1
         mono_ns = time.monotonic_ns()
         slot = self._writer.begin()
@@ -157,7 +155,6 @@ class _Rig:
         self._path.grab(self._pixel, 0)
 
     def copy(self) -> None:
-        """Copy a frame into the next slot."""
         self._turn = (self._turn + 1) % self._layout.slots
         self._views[self._turn][:] = self._source
 
@@ -166,7 +163,6 @@ class _Rig:
         self._compared(Rect(100, 296, 600, _TEXT_LINE_PX))
 
     def compare_full(self) -> None:
-        """Compare two frames that differ everywhere."""
         self._compared(None)
 
     def _compared(self, box: Rect | None) -> None:
@@ -174,7 +170,6 @@ class _Rig:
         self._compare.bounds(mask)
 
     def close(self) -> None:
-        """Let go of the ring."""
         self._path.close()
         self._views.clear()
         self._writer.close()
@@ -214,7 +209,6 @@ def _paint_noise(connection: Connection, width: int, height: int) -> None:
 
 
 def table(figures: dict[str, Any]) -> str:
-    """Return the figures for a person."""
     names = [f"{w}x{h}" for w, h in SIZES]
     columns = [figures.get(name, figures) for name in names]
     keys = [key for key, value in figures.items() if not isinstance(value, dict)]

@@ -29,12 +29,10 @@ _AFTER_S = 7.0
 
 
 def lamp(number: int) -> Rect:
-    """Return the place of a lamp."""
     return Rect(120 + number * 120, 200 + number * 48, 24, 24)
 
 
 def settings() -> str:
-    """Return the daemon's settings for this benchmark."""
     places = [(number, lamp(number)) for number in range(_WAITS)]
     rules = [
         {"pixel": [box.x + 12, box.y + 12, GREEN], "criteria": f"lamp {number} ", "answer": "yes"}
@@ -53,7 +51,6 @@ class _Ticking:
         self.ticked_utc_s = 0.0
 
     def wait(self, seconds: float) -> None:
-        """Tick for so long."""
         end = time.monotonic() + seconds
         while self._next < end:
             time.sleep(max(0.0, self._next - time.monotonic()))
@@ -64,7 +61,6 @@ class _Ticking:
 
 
 def run(*, quick: bool = False) -> dict[str, Any]:
-    """Return the figures."""
     with Daemon(settings=settings()) as daemon:
         display = daemon.client.display_create(1280, 720).display
         painter = Painter(display)
@@ -113,5 +109,4 @@ def _measure(client: Client, display: str, painter: Painter, quick: bool) -> dic
 
 
 def table(figures: dict[str, Any]) -> str:
-    """Return the figures for a person."""
     return "\n".join(f"{name:18} {value:>8}" for name, value in figures.items())

@@ -83,7 +83,6 @@ class _Replay:
 
 
 def run() -> dict[str, Any]:
-    """Play every day with both cadences."""
     days = [day(seed) for seed in SEEDS]
     return {**_figures("", days, "interval"), **_figures("event_", days, "event"), "fixed_calls_per_h": 360.0}
 
@@ -100,5 +99,4 @@ def _figures(prefix: str, days: list[list[Moment]], cadence: Literal["interval",
 
 
 def table(figures: dict[str, Any]) -> str:
-    """Return the figures for a person."""
     return "\n".join(f"{name:>20}  {value}" for name, value in figures.items())

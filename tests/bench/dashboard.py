@@ -41,7 +41,6 @@ _WHOLE: dict[str, Any] = {"viewport": {"width": 1920, "height": 1600}}
 
 
 def run() -> dict[str, Any]:
-    """Return the figures."""
     with host(SETTINGS + "[web]\nenabled = true\nport = 0\n[evaluator]\nworkers = 1\n") as daemon:
         say(f"{_DISPLAYS} displays, {_WAITS} waits, {_EVENTS} events …")
         displays = asyncio.run(filled(daemon))
@@ -207,7 +206,6 @@ def _searched(visit: Visit) -> int:
 
 
 def table(figures: dict[str, Any]) -> str:
-    """Return the figures for a person."""
     return (
         f"first paint {figures['first_paint_ms']} ms; page {figures['page_kb']} kB (target 400)\n"
         f"{figures['thumbnails']} thumbnails: page {figures['cpu_pct_64_thumbnails']} % of a core (target 15), "

@@ -54,7 +54,6 @@ _QUICK = _Size((1, 4, 16), 1.5, 4.0, 3, (1, 4))
 
 
 def run(*, quick: bool = False) -> dict[str, Any]:
-    """Return the figures; see docs/benchmarks.md."""
     size = _QUICK if quick else _FULL
     points = _points(_counts(size), size)
     by_waits = _all_waits(size)
@@ -86,7 +85,6 @@ def supervisor_us_per_judgement() -> float:
 
 
 def at(count: int) -> dict[str, Any]:
-    """Return the figures of one point: so many displays, once nothing of their start is left."""
     return _points((count,), replace(_QUICK, settle_s=12.0, watch_s=8.0))[-1]
 
 
@@ -212,7 +210,6 @@ def _starts() -> dict[str, Any]:
 
 
 def table(figures: dict[str, Any]) -> str:
-    """Return the figures for a person."""
     lines = [f"{figures['machine']}, commit {figures['commit']}, load {figures['load']}"]
     lines += [
         "displays  offered  captured fps  notice p50/p99 ms  CPU ms/frame (Xvfb capture supervisor evaluator)  MB"

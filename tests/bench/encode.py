@@ -61,7 +61,6 @@ def screen() -> Pixels:
 
 
 def pillow_bilinear(pixels: Pixels) -> bytes:
-    """Pillow alone, with the resampling that we use."""
     image = Image.frombuffer("RGB", (WIDTH, HEIGHT), pixels, "raw", "BGRX", 0, 1)
     buffer = io.BytesIO()
     image.resize(SIZE, Image.Resampling.BILINEAR).save(buffer, "JPEG", quality=QUALITY)
@@ -69,13 +68,11 @@ def pillow_bilinear(pixels: Pixels) -> bytes:
 
 
 def mapped_lanczos(pixels: Pixels) -> bytes:
-    """Ours, with LANCZOS."""
     image = Image.frombuffer("RGBX", (WIDTH, HEIGHT), pixels, "raw", "RGBX", 0, 1)
     return encoded(np.asarray(image.resize(SIZE, Image.Resampling.LANCZOS)))
 
 
 def cv2_area(pixels: Pixels) -> bytes:
-    """OpenCV's INTER_AREA."""
     return encoded(cv2.resize(pixels, SIZE, interpolation=cv2.INTER_AREA))
 
 
@@ -122,7 +119,6 @@ class Frame:
         self.job = Job("job-1", View(":1"), str(self.path), 1, 1)
 
     def close(self) -> None:
-        """Remove the ring."""
         self._ring.close()
         self._ring.unlink()
 
@@ -167,7 +163,6 @@ def _medians(ways: dict[str, Callable[[], object]], other: OrdinaryProcess) -> d
 
 
 def table(figures: dict[str, Any]) -> str:
-    """Return the figures for a person."""
     rows = [
         ("ring to JPEG", "ms"), ("as a job: copy, identity, JPEG", "job_ms"),
         ("  of which copy and identity", "take_ms"), ("plain: convert, LANCZOS, save", "plain_ms"),

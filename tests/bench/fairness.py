@@ -22,7 +22,6 @@ _QUIET_S = 2.2
 
 
 def run() -> dict[str, Any]:
-    """Return the figures."""
     found: list[float] = []
     with ModelProcess(JUDGE_MS, SLOW_MS) as model, Daemon(settings=model.settings) as daemon:
         display = daemon.client.display_create(1280, 720).display
@@ -73,5 +72,4 @@ def _round(daemon: Daemon, painter: Painter, display: str, number: int) -> list[
 
 
 def table(figures: dict[str, Any]) -> str:
-    """Return the figures for a person."""
     return "\n".join(f"{name:14} {value:>8}" for name, value in figures.items())

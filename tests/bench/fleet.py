@@ -83,8 +83,6 @@ def _wait_on(client: Client, label: str) -> str:
 
 
 def arming(client: Client, display: str) -> Callable[[], object]:
-    """Return what arms a wait, waits for its baseline, and ends it."""
-
     def arm() -> None:
         client.wait_cancel(client.wait_create(Change(), display=display, timeout_s=600).wait.wait_id)
 
@@ -146,7 +144,6 @@ def _signatures() -> dict[str, Any]:
 
 
 def waits_on(fleet: Fleet) -> dict[str, str]:
-    """Return a wait on each host, armed there now."""
     waits = [_wait_on(fleet.client, f"bench {n}") for n in range(len(fleet.daemons))]
     return {fleet.client.fleet_place(wait).host: wait for wait in waits}
 
@@ -234,7 +231,6 @@ def _others(fleet: Fleet, homes: dict[str, str]) -> dict[str, Any]:
 
 
 def table(figures: dict[str, Any]) -> str:
-    """Return the figures as lines."""
     lines = [f"{'':<30} {'median ms':>10} {'p95 ms':>8} {'calls/s, ' + str(figures['clients']) + ' clients':>20}"]
     for name, row in figures.items():
         if isinstance(row, dict):

@@ -23,7 +23,6 @@ _TEXT = "[smart_wait resolved] Job wait-01jd: the download has finished → the 
 
 
 def run() -> dict[str, Any]:
-    """Return the figures; see docs/wakes.md."""
     found = {"wakes": _WAKES, **asyncio.run(_measured(1)), **asyncio.run(_measured(3))}
     return found | _fleet_carry.measured() | _fleet_writes.measured()
 
@@ -65,7 +64,6 @@ def _delivery(wake_id: str) -> Deliver:
 
 
 def table(figures: dict[str, Any]) -> str:
-    """Return what a person reads."""
     lines = [f"{figures['wakes']} wakes, one after the other, each taken with its word that it was seen"]
     for name, words in (("r1", "one server"), ("r3", "three servers")):
         p50, p99 = figures[f"{name}_sent_p50_ms"], figures[f"{name}_sent_p99_ms"]

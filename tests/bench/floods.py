@@ -27,7 +27,6 @@ Figures = dict[str, float]
 
 
 def run() -> dict[str, Any]:
-    """Return the figures of each flood; each has a daemon of its own."""
     return {name: _measure(name) for name in ("calm", *FLOODS)}
 
 
@@ -94,7 +93,6 @@ def _watching(daemon: Daemon) -> Iterator[dict[str, list[float]]]:
 
 
 def table(figures: dict[str, Any]) -> str:
-    """Return the figures for a person."""
     promised = ", ".join(f"{name} {most:g}" for name, most in _PROMISED.items())
     rows = [
         f"{name:20} deadline {f['deadline_late_ms']:9.1f} ms late, status p99 {f['status_p99_ms']:9.1f} ms, "

@@ -58,7 +58,6 @@ def run(*, closed: bool = False) -> dict[str, Any]:
 
 
 def table(figures: dict[str, Any]) -> str:
-    """Return the figures as lines for a person."""
     f = figures
     lines = [
         f"{f['n']} descriptions on {f['screens']} screens, accessibility and OCR",
@@ -81,7 +80,6 @@ def _half_lines(f: dict[str, Any]) -> tuple[str, str]:
 async def _asked(
     names: Sequence[str] = (), kinds: Sequence[Sequence[GroundingMethod]] = (_LOCAL, _TEXT)
 ) -> list[list[grounding.Answer]]:
-    """Return the answers of each of these kinds of search."""
     reading = TextReading(OcrSettings())
     settings = GroundingSettings()
     text = OcrMethod(reading, settings.fuzzy_min, OcrSettings().min_confidence)

@@ -110,7 +110,6 @@ def _line(width: int, height: int = 24) -> Bgr:
 
 
 def table(figures: dict[str, Any]) -> str:
-    """Return the figures for a person."""
     lines = [
         f"{kind}, {figures['times'][kind]} times, supervisor MB after each tenth: {' '.join(map(str, found))}"
         for kind, found in figures["supervisor_mb"].items()

@@ -15,7 +15,6 @@ STILL_S = 30.0
 
 
 def run(quick: bool = False) -> dict[str, Any]:
-    """Return the figures; see docs/benchmarks.md."""
     seed = int(time.time())
     with Daemon(settings=SETTINGS) as daemon:
         found = msgspec.to_builtins(hunt(daemon, CHECKS // 5 if quick else CHECKS, seed))
@@ -24,5 +23,4 @@ def run(quick: bool = False) -> dict[str, Any]:
 
 
 def table(figures: dict[str, Any]) -> str:
-    """Return the figures, one a line."""
     return "\n".join(f"{name:>20}  {value}" for name, value in figures.items())

@@ -32,7 +32,6 @@ SCREENS, ICONS = 150, 12
 
 
 def run(*, quick: bool = False) -> dict[str, Any]:
-    """Return the figures of each set; `quick`: every fourth drawing."""
     templates = list(drawings())
     asked = [one for size in SIZES for one in list(drawings(size))[size // 4 % 3 :: 12 if quick else 3]]
     origins = sorted({one.origin for one in asked} - {"characters"})
@@ -52,7 +51,6 @@ def run(*, quick: bool = False) -> dict[str, Any]:
 
 
 def table(figures: dict[str, Any]) -> str:
-    """Return the figures as a person reads them."""
     lines = [f"{'set':16} {'n':>5} {'right':>7} {'sure':>7} {'wrong':>7} {'found':>7} {'as sure':>8} {'wrong':>7}"]
     for name, one in [*figures["sets"].items(), ("all", figures["all"])]:
         lines.append(

@@ -20,7 +20,6 @@ _WATCH_S = 20.0
 
 
 def run() -> dict[str, Any]:
-    """Return the figures. A call whose wait was last judged `force_after_s` ago is the floor, and counted apart."""
     with Daemon(settings=scripted_settings() + '[display]\nwindow_manager = "none"\nsession_bus = false\n') as daemon:
         displays = [daemon.client.display_create(1280, 720).display for _ in range(_DISPLAYS)]
         painters = [Painter(display) for display in displays]
@@ -63,7 +62,6 @@ def _calls(client: Client, since_utc_s: float) -> tuple[int, int]:
 
 
 def table(figures: dict[str, Any]) -> str:
-    """Return the figures for a person."""
     return (
         f"{figures['displays']} displays, {figures['waits']} waits, {figures['processes']} acud processes: "
         f"{figures['cpu_pct']} % of a core (target 0.5), {figures['judge_calls']} judge calls in "

@@ -45,7 +45,6 @@ class Look(NamedTuple):
 
 
 def button(colour: tuple[int, int, int]) -> Pixels:
-    """Return a button of 48x20 with a lamp, BGRX."""
     pixels = np.full((20, 48, 4), 225, np.uint8)
     cv2.rectangle(pixels, (0, 0), (47, 19), (120, 120, 120), 1)
     cv2.circle(pixels, (11, 10), 5, colour, -1)
@@ -112,7 +111,6 @@ def _with_button(pixels: Pixels, look: int, rng: np.random.Generator) -> Look:
 
 
 def run() -> dict[str, Any]:
-    """Return the figures; both ways look at each frame in turn."""
     wanted, template = png.encode(button(_RED)), np.ascontiguousarray(button(_RED)[:, :, :3])
     search, leaf = ImageSearch(), ScreenImage(digest="0" * 32, width=48, height=20, similarity=SIMILARITY)
 
@@ -147,5 +145,4 @@ def run() -> dict[str, Any]:
 
 
 def table(figures: dict[str, Any]) -> str:
-    """Return the figures for a person."""
     return "\n".join(f"{name:14} {value:>9}" for name, value in figures.items())

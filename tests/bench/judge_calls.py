@@ -29,7 +29,6 @@ Fact = tuple[str, int]
 
 
 def facts(state: State) -> Iterator[Fact]:
-    """Yield what a picture of `state` says."""
     for name in ("typed", "minute", "progress"):
         yield from ((name, count) for count in range(1, getattr(state, name) + 1))
     if state.dialog:
@@ -43,7 +42,6 @@ def play(film: Film, policy: Policy, judge_s: float = JUDGE_S, *, longest_pause_
 
 
 def seen(played: Replay) -> dict[Fact, float]:
-    """Return when each fact was first seen."""
     first: dict[Fact, float] = {}
     for look in sorted(played.looks, key=lambda look: look.answered_at):
         assert isinstance(look.key, State)
@@ -53,7 +51,6 @@ def seen(played: Replay) -> dict[Fact, float]:
 
 
 def happened(film: Film) -> dict[Fact, float]:
-    """Return when each fact came true."""
     first: dict[Fact, float] = {}
     for when, state in film.changes:
         for fact in facts(state):
@@ -96,7 +93,6 @@ def _films(overlap: bool) -> list[tuple[Session, Replay]]:
 
 
 def measure(policy: Policy, *, overlap: bool = True, longest_pause_s: float = LONGEST_PAUSE_S) -> dict[str, Any]:
-    """Return the figures of one policy over all variants."""
     films = _films(overlap)
     events = [play(film, policy, longest_pause_s=longest_pause_s) for film, _ in films]
     parts = [compared(film, fixed, event) for (film, fixed), event in zip(films, events, strict=True)]
@@ -132,17 +128,14 @@ def run() -> dict[str, Any]:
 
 
 def table(figures: dict[str, Any]) -> str:
-    """Return the figures for a person."""
     return "\n".join(f"{name:>22}  {value}" for name, value in figures.items())
 
 
 def pauses(spans: tuple[float, ...] = (0.0, 1.5, 2.5, 4.0, 5.0)) -> str:
-    """Return the figures by `longest_pause_s`; docs/benchmarks.md has some of them."""
     return _rows("longest_pause_s", [(span, measure(Policy(), longest_pause_s=span)) for span in spans])
 
 
 def sweep(spans: tuple[float, ...] = (0.25, 0.5, 1.0, 2.0, 5.0)) -> str:
-    """Return the figures by `min_interval_s`."""
     return _rows("min_interval_s", [(span, measure(Policy(min_interval_s=span))) for span in spans])
 
 

@@ -33,7 +33,6 @@ _VIDEO_S = 1 / 25
 
 
 def run() -> dict[str, Any]:
-    """Return the figures: ms, and bytes a second of one viewer of one display of 1280x720."""
     with Daemon(settings=SETTINGS) as daemon, Chromium() as chromium:
         display = daemon.client.display_create(1280, 720).display
         painter = Painter(display)
@@ -101,7 +100,6 @@ def _idle(_painter: Painter, _until_s: float) -> None:
 
 
 def _typing(painter: Painter, until_s: float) -> None:
-    """A letter each 0.15 s."""
     column = 0
     while time.monotonic() < until_s:
         painter.letter(column)
@@ -110,7 +108,6 @@ def _typing(painter: Painter, until_s: float) -> None:
 
 
 def _video(painter: Painter, until_s: float) -> None:
-    """A moving picture of 320x240 at 25 frames a second."""
     step = 0
     while time.monotonic() < until_s:
         painter.scene(step)
@@ -174,7 +171,6 @@ def _page(daemon: Daemon, chromium: Chromium, display: DisplayInfo) -> dict[str,
 
 
 def table(figures: dict[str, Any]) -> str:
-    """Return the figures for a person."""
     rates = ", ".join(f"{name} {figures[f'{name}_bps']:,}/{figures[f'mjpeg_{name}_bps']:,}" for name in _WORK)
     return (
         f"repaint to painted: p50 {figures['p50_ms']} ms (target 60), p95 {figures['p95_ms']} ms; "

@@ -43,7 +43,6 @@ _INITIALIZE = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo"
 
 
 def run() -> dict[str, Any]:
-    """Return the figures; see docs/benchmarks.md."""
     folder = STATE / "playwright-mcp"
     peer = ["node", str(folder / "node_modules/@playwright/mcp/cli.js")] if installed(folder, _PEER) else None
     with Daemon(settings="[evaluator]\nworkers = 1\n") as daemon:
@@ -84,7 +83,6 @@ def run() -> dict[str, Any]:
 
 
 def _tools() -> list[dict[str, Any]]:
-    """Return the list with every tool, as hosts get it."""
     options = Options(resolve({"ACU_HOME": "/nowhere"}), workspace=Path("/nowhere"))
     return [describe_tool(tool) for tool in select_tools(options)]
 
@@ -122,12 +120,10 @@ class _Server:
         self._number = 0
 
     def initialize(self) -> None:
-        """Shake hands."""
         self.ask_ms("initialize", _INITIALIZE)
         self._write({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
     def ask_ms(self, method: str, params: dict[str, Any]) -> float:
-        """Return how long one request took."""
         assert self._process.stdout is not None
         self._number += 1
         began = time.perf_counter()
@@ -138,12 +134,10 @@ class _Server:
         return (time.perf_counter() - began) * 1e3
 
     def cpu_s(self) -> float:
-        """Return the CPU time that the server has taken."""
         fields = Path(f"/proc/{self._process.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def rss_mb(self) -> float:
-        """Return the resident memory of the server."""
         status = Path(f"/proc/{self._process.pid}/status").read_text(encoding="ascii")
         return int(status.partition("VmRSS:")[2].split()[0]) / 1024
 
@@ -160,7 +154,6 @@ class _Server:
 
 
 def table(figures: dict[str, Any]) -> str:
-    """Return the figures for a person."""
     return (
         f"start           {figures['start_ms']:.0f} ms to initialize answered, best {figures['start_min_ms']:.0f};"
         f" {figures['listed_ms']:.0f} ms to the list of tools\n"

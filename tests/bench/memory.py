@@ -75,7 +75,6 @@ def _name(pid: int) -> str:
 
 
 def table(figures: dict[str, Any]) -> str:
-    """Return the figures for a person."""
     each = ", ".join(f"{name} {mb}" for name, mb in figures["processes_mb"])
     return (
         f"PSS of the daemon with {_WAITS} waits on one display: {figures['pss_mb_32_waits']} MB at rest (target 150), "

@@ -73,5 +73,4 @@ def _scraped() -> dict[str, float]:
 
 
 def table(figures: dict[str, Any]) -> str:
-    """Return the figures for a person."""
     return "\n".join(f"{name:12} {value:>8}" for name, value in figures.items())

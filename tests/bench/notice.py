@@ -56,5 +56,4 @@ def _one(connection: Connection, gc: Any, rig: CaptureRig, reader: Any, colour: 
 
 
 def table(figures: dict[str, Any]) -> str:
-    """Return the figures for a person."""
     return "\n".join(f"{name:10} {value:>8}" for name, value in figures.items())

@@ -178,7 +178,6 @@ def accuracy(truth: Iterable[str], lines: Iterable[Line]) -> tuple[float, float]
 
 
 def table(figures: dict[str, Any]) -> str:
-    """Return the figures for a person."""
     if "full_ms" not in figures:
         return "\n".join(["the closed half of the OCR set", *_set_table(figures), f"engine {figures['engine']}"])
     return "\n".join(

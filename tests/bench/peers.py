@@ -50,7 +50,6 @@ table = _peer_page.table
 
 
 def run() -> dict[str, Any]:
-    """Return the figures; see docs/benchmarks.md."""
     taken: dict[str, list[dict[str, Any]]] = {name: [] for name in NAMES}
     absent: dict[str, str] = {}
     loads, commit = [os.getloadavg()[0]], _commit()
@@ -149,7 +148,6 @@ def _work(one: Seat, screen: Screen) -> dict[str, Any]:
 
 
 def _texts(server: XServer, absent: dict[str, str]) -> dict[str, dict[str, Any]]:
-    """Return what each reader did in the text round, and the floor."""
     script = appearances(_TEXT_ROUNDS)
     found = {FLOOR: _text_floor(script)}
     for name in READERS:
@@ -233,7 +231,6 @@ def _row(turns: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _worked(work: dict[str, Any]) -> dict[str, Any]:
-    """Return the figures of the minute of work."""
     return {
         "work_cpu_ms_per_minute": {
             who: round(work[key] * 60_000 / work["s"]) for who, key in (("watcher", "own_s"), ("X server", "server_s"))

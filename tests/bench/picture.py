@@ -28,7 +28,6 @@ Pixels = NDArray[np.uint8]
 
 
 def pillow(pixels: Pixels) -> bytes:
-    """Return the PNG of Pillow."""
     height, width = pixels.shape[:2]
     buffer = io.BytesIO()
     Image.frombuffer("RGB", (width, height), pixels, "raw", "BGRX", 0, 1).save(buffer, "PNG", compress_level=_LEVEL)
@@ -73,5 +72,4 @@ def _turns(ways: dict[str, Callable[[], object]]) -> dict[str, float]:
 
 
 def table(figures: dict[str, Any]) -> str:
-    """Return the figures for a person."""
     return "\n".join(f"{name:16} {value:>10}" for name, value in figures.items())

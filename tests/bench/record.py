@@ -25,7 +25,6 @@ _PER_LINE, _LINES = 110, 40
 
 
 def run(*, quick: bool = False) -> dict[str, Any]:
-    """Return the figures. `mib_per_h`: of all ten together. `quick`: one round of typing and rest, not three."""
     bare = '[display]\nwindow_manager = "none"\nsession_bus = false\n'
     with Daemon(settings=scripted_settings() + bare) as daemon:
         tasks = [daemon.client.task_register(f"task {n}", display_width=1280).view.task for n in range(_TASKS)]
@@ -91,7 +90,6 @@ class _Person(Painter):
         self._window.fill_rectangle(self._paper, 0, 0, self._size.width, 100)
 
     def step(self) -> None:
-        """Do what comes next."""
         self._steps += 1
         if self._steps * _STEP_S % (2 * _TYPING_S) < _TYPING_S:
             self._type()
@@ -110,7 +108,6 @@ class _Person(Painter):
 
 
 def table(figures: dict[str, Any]) -> str:
-    """Return the figures for a person."""
     return (
         f"{figures['tasks']} recorded tasks: {figures['cpu_pct']} % of a core in all, "
         f"{figures['recorders_cpu_pct']} % in recorders, {figures['mib_per_h']} MiB/h, "

@@ -132,7 +132,6 @@ def _screen(
 
 
 def table(figures: dict[str, Any]) -> str:
-    """Return the figures, one a line."""
     flat = {
         (f"{name} {part}" if part else name): value
         for name, found in figures.items()

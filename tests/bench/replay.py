@@ -33,7 +33,6 @@ Pixels = NDArray[np.uint8]
 
 
 def run() -> dict[str, Any]:
-    """Return the figures."""
     with TextDesktop() as desktop:
         frames, truth = [desktop.frame.copy()], list(desktop.truth)
         for _ in range(_LINES):
@@ -59,7 +58,6 @@ def run() -> dict[str, Any]:
 
 
 def _round_trip(frames: list[Pixels]) -> tuple[list[Pixels], float]:
-    """Return the frames as a replay sees them, and how long one takes."""
     recording_id = new_id("rec")
     height, width = frames[0].shape[:2]
     everything = np.ones(-(-height // 16) * -(-width // 16), np.bool_)
@@ -82,7 +80,6 @@ def _round_trip(frames: list[Pixels]) -> tuple[list[Pixels], float]:
 
 
 def _steps(frames: list[Pixels], decoded: list[Pixels]) -> tuple[int, int]:
-    """Return the noise and the signal."""
     alone, touched = [], []
     for at in range(1, len(frames)):
         changed = _by_tile((frames[at] != frames[at - 1])[:, :, :3].max(axis=2).astype(np.int16)) > 0
@@ -99,7 +96,6 @@ def _by_tile(values: NDArray[np.int16]) -> NDArray[np.int16]:
 
 
 def table(figures: dict[str, Any]) -> str:
-    """Return the figures for a person."""
     return "\n".join(
         [
             f"words read, exact / from video  {figures['recall_exact']:.1%} / {figures['recall_video']:.1%}",

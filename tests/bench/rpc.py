@@ -38,7 +38,6 @@ _LOADED_CALLS_EACH = 100
 
 
 def run() -> dict[str, Any]:
-    """Return the figures; see docs/benchmarks.md."""
     with Daemon(settings=_SETTINGS) as daemon:
         daemon.client.display_create(64, 64)
         status_us, echo_us = _status(daemon.client)
@@ -196,7 +195,6 @@ def _keep_busy(client: Client) -> None:
 
 
 def table(figures: dict[str, Any]) -> str:
-    """Return the figures for a person."""
     return (
         f"status          p50 {figures['status_p50_us']:.0f} us, p99 {figures['status_p99_us']:.0f} us; an echo "
         f"{figures['echo_p50_us']:.0f} us: {figures['status_x']} x (target 3)\n"

@@ -32,7 +32,6 @@ _SETTLE_S = 0.6
 
 
 def run() -> dict[str, Any]:
-    """Measure with a daemon of its own."""
     with Daemon() as daemon:
         made = daemon.client.display_create(1280, 720).display
         env = _environment(made)
@@ -130,5 +129,4 @@ def _median(values: Any) -> float:
 
 
 def table(figures: dict[str, Any]) -> str:
-    """Return the figures as a person reads them."""
     return "\n".join(f"{name:<12} {value}" for name, value in figures.items())

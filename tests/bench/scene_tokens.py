@@ -55,7 +55,6 @@ _ID = re.compile(r"^[ ]*(a\d+-\d+) ", re.MULTILINE)
 
 
 def run() -> dict[str, Any]:
-    """Measure with a daemon and a browser of its own."""
     return asyncio.run(_measured())
 
 
@@ -80,7 +79,6 @@ async def _measured() -> dict[str, Any]:
 
 
 def table(figures: dict[str, Any]) -> str:
-    """Return the figures as a person reads them."""
     lines = [
         f"{name:<10} {one['tokens']:>6} tokens, ARIA snapshot {one['aria_tokens']:>6},"
         f" page alone {one['page_tokens']:>6}; {len(one['missing'])} of {one['widgets']} widgets missing"

@@ -17,7 +17,6 @@ JUDGE_CALLS_AN_HOUR = 1846 / 50 * 12
 
 
 def run(*, closed: bool = False) -> dict[str, Any]:
-    """Return the figures; see docs/benchmarks.md."""
     began_s = time.process_time()
     read = readings("closed" if closed else "work")
     spent_s = time.process_time() - began_s
@@ -34,7 +33,6 @@ def run(*, closed: bool = False) -> dict[str, Any]:
 
 
 def table(figures: dict[str, Any]) -> str:
-    """Return the figures for a person."""
     return (
         f"{figures['half']} half: {figures['local']:.1%} of {figures['n']} sentences are local (of"
         f" {figures['local_possible']:.1%} that could be), {figures['wrong']} wrong;"

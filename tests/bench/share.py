@@ -50,17 +50,14 @@ MANNERS = {
 
 
 def on(view: int, lamp: int) -> bool:
-    """Return whether a lamp of a view is lit."""
     return random.Random(f"{view}/{lamp}").random() < 0.4
 
 
 def question(view: int, lamp: int) -> JudgeQuestion:
-    """Return the question about a lamp of a view."""
     return JudgeQuestion(f"lamp {lamp} of view {view} is on")
 
 
 def picture(view: int) -> JudgePicture:
-    """Return a view with its lamps, one every 40 pixels."""
     pixels = np.zeros((40, 40 * LAMPS, 4), np.uint8)
     for lamp in range(LAMPS):
         pixels[10:30, 40 * lamp + 10 : 40 * lamp + 30, 1] = 220 if on(view, lamp) else 0
@@ -171,12 +168,10 @@ async def _points() -> list[dict[str, Any]]:
 
 
 def run() -> dict[str, Any]:
-    """Measure every judge with 2, 4 and 8 conditions on a view."""
     return {"views": VIEWS, "points": asyncio.run(_points())}
 
 
 def table(figures: dict[str, Any]) -> str:
-    """Return the figures as a table."""
     lines = [
         "| judge | conditions a view | verdicts | calls single | shared | saved | agreement |",
         "|---|" + "---:|" * 6,

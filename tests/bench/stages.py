@@ -30,7 +30,6 @@ STAGES = (
 
 
 def run() -> dict[str, Any]:
-    """Return by stage the milliseconds from the repaint to its end."""
     with ModelProcess(JUDGE_MS) as model, tempfile.TemporaryDirectory(prefix="acud-bench-") as folder:
         marks = Path(folder) / "marks"
         env = {"ACUD_BENCH_STAGES": str(marks), "PYTHONPATH": str(_MARKS)}
@@ -85,7 +84,6 @@ def _first(marks: Path, began: float) -> Iterator[tuple[str, float]]:
 
 
 def table(figures: dict[str, Any]) -> str:
-    """Return the figures for a person."""
     lines, before = ["stage          over at    took, ms"], 0.0
     for stage, at in figures["over_ms"].items():
         lines.append(f"{stage:12} {at:9.2f} {at - before:9.2f}")

@@ -49,7 +49,6 @@ class _Latency(NamedTuple):
 
 
 def run(*, quick: bool = False) -> dict[str, Any]:
-    """Return the figures; see docs/benchmarks.md."""
     figures: dict[str, Any] = {"judge_ms": JUDGE_MS}
     with ModelProcess(JUDGE_MS) as model:
         with Daemon(settings=model.settings) as daemon:
@@ -84,7 +83,6 @@ class _Bench:
         self._client: Client = daemon.client
 
     def judged(self, count: int, rounds: int) -> dict[str, Any]:
-        """Return the figures of `count` waits at once that a model judges."""
         pids = family(self._daemon.pid)
         found: list[_Latency] = []
         with CpuShare(pids) as cpu:
@@ -99,7 +97,6 @@ class _Bench:
         }
 
     def local(self, rounds: int) -> dict[str, Any]:
-        """Return the figures of a wait for a change."""
         return _percentiles("", [one.painted for _ in range(rounds) for one in self._round([Change()])])
 
     def _round(self, conditions: list[Change] | list[Criteria]) -> list[_Latency]:
@@ -166,7 +163,6 @@ def _median_ms(work: Callable[[], object], rest_s: float, tries: int) -> float:
 
 
 def table(figures: dict[str, Any]) -> str:
-    """Return the figures for a person."""
     parts, hot = (
         ", ".join(f"{name} {value:.2f}" for name, value in figures[key].items()) for key in ("parts_ms", "hot_ms")
     )

@@ -36,7 +36,6 @@ remind_after_s = 0
 
 
 def run() -> dict[str, Any]:
-    """Return the figures; see docs/wakes.md."""
     came: dict[str, float] = {}
 
     def note(taken: Taken) -> None:
@@ -63,7 +62,6 @@ def _park_on_dead_routes(daemon: Daemon, display: str) -> None:
 
 
 def _measured(daemon: Daemon, display: str, came: dict[str, float], address: WakeAddress | None = None) -> list[float]:
-    """Return the milliseconds of one wake after another."""
     came.clear()
     for number in range(_WAKES):
         _timed_out(daemon, display, address or WakeAddress())
@@ -87,7 +85,6 @@ def _at(ordered: list[float], share: float) -> float:
 
 
 def table(figures: dict[str, Any]) -> str:
-    """Return the figures for a person."""
     return (
         f"verdict → webhook  p50 {figures['p50_ms']} ms (target 15), p99 {figures['p99_ms']} ms, beside "
         f"{figures['beside']} wakes on dead routes; alone p50 {figures['alone_p50_ms']}, "

@@ -31,7 +31,6 @@ DEEPER = {name for command in TOP.values() if isinstance(command, click.Group) f
 
 
 def faults(said: Said) -> list[str]:
-    """Return what is wrong with the command lines in a text."""
     if said.code and said.text.startswith("acud "):
         lines = [part for part in re.split(r" \| | && |; ", said.text) if part.startswith("acud ")]
         found = [wrong(words) for line in lines for words in alternatives(line.removeprefix("acud "))]
@@ -52,7 +51,6 @@ def _begins(before: str) -> bool:
 
 
 def alternatives(line: str) -> list[list[str]]:
-    """Return the command lines that one with `a|b` in it stands for."""
     try:
         words = shlex.split(line)
     except ValueError:

@@ -90,7 +90,6 @@ def _lines(place: str, block: str) -> Iterator[Said]:
 
 
 def _ticked(place: str, text: str, *, code: bool = True) -> Iterator[Said]:
-    """Yield what stands in backticks as code, and the rest."""
     if code:
         for found in _TICKED.finditer(text):
             yield Said(place, " ".join(found[1].split()), code=True)
@@ -118,7 +117,6 @@ def _of_python(path: Path) -> Iterator[Said]:
 
 
 def _text_of(node: ast.AST) -> str | None:
-    """Return the text of a string literal, f-strings with holes."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
     if isinstance(node, ast.JoinedStr):

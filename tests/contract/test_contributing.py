@@ -102,7 +102,6 @@ class Copy:
         shutil.copy(ROOT / "pyproject.toml", root)
 
     def run(self, *command: str, env: dict[str, str] | None = None, given: str | None = None) -> str:
-        """Run a program in the copy and return what it printed."""
         done = subprocess.run(
             command, input=given, cwd=self.root, env=os.environ | self.env | (env or {}), capture_output=True, text=True
         )
@@ -204,7 +203,6 @@ def test_a_kind_of_condition_takes_four_files() -> None:
 
 
 def arm_by_the_form(daemon: Daemon, display: str) -> None:
-    """Arm a wait for a time in the dashboard."""
     with chromium() as browser:
         visitor = Visitor(browser, served(daemon))
         visitor.login(daemon.client)

@@ -89,7 +89,6 @@ def test_the_commands_that_were_named_and_missing_are_there() -> None:
 
 
 def wrong_settings(said: Said) -> list[str]:
-    """Return the settings in a text that are none."""
     return [
         f"{said.place}: {found[0]}"
         for found in _SETTING.finditer(said.text)
@@ -127,7 +126,6 @@ def test_every_variable_that_is_named_is_read() -> None:
 
 
 def _read_by_name() -> set[str]:
-    """Return the variables that stand alone in a string of the product."""
     strings = (said for said in everything() if said.place.startswith(("acud/", "clients/")) and not said.code)
     return {said.text for said in strings if _VARIABLE.fullmatch(said.text)}
 
@@ -164,7 +162,6 @@ def _is_there(name: str, test: str) -> bool:
 
 @cache
 def functions_of(name: str) -> frozenset[str]:
-    """Return the functions and classes of the files that end so."""
     paths = (path for path in (ROOT / "tests").rglob(name.split("/")[-1]) if str(path).endswith(name))
     return frozenset(found for path in paths for found in _DEFINED.findall(path.read_text(encoding="utf-8")))
 

@@ -24,7 +24,6 @@ PAGES = [
 
 
 def too_long(text: str) -> list[str]:
-    """Return the lines of a page that are too long, each with its number."""
     # What is generated keeps its line breaks, so that the numbers are right.
     own = _GENERATED_PART.sub(lambda found: "\n" * found[0].count("\n"), text)
     return [

@@ -15,7 +15,6 @@ LEAST_FRAMES, LEAST_S = 20, 10.0
 
 
 def first_cells(page: str) -> set[str]:
-    """Return the names of the rows of every table of a page."""
     return {row.strip("| ").split("|")[0].strip() for row in re.findall(r"^\| .*$", page, re.MULTILINE)}
 
 

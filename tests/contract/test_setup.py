@@ -16,7 +16,6 @@ OWN = f"{ROOT}/.venv/bin"
 
 
 def checked(path: list[str]) -> tuple[int, str, str]:
-    """Return what `scripts/setup --check` says with that PATH."""
     done = subprocess.run(
         [ROOT / "scripts" / "setup", "--check"],
         env=os.environ | {"PATH": ":".join(path)},

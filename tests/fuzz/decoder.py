@@ -28,7 +28,6 @@ class Decoder(NamedTuple):
             return
 
     def corpus(self) -> dict[str, bytes]:
-        """Return the regressions of this decoder by file name."""
         return {path.name: path.read_bytes() for path in sorted((CORPUS / self.name).glob("*"))}
 
 

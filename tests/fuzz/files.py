@@ -80,8 +80,6 @@ def _ring_seeds() -> list[bytes]:
 
 
 def into_file(read: Callable[[Path], object], name: str) -> Callable[[bytes], object]:
-    """Return a decoder of a file named `name` for its bytes."""
-
     def run(data: bytes) -> object:
         path = _folder() / name
         path.write_bytes(data)

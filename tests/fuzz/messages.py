@@ -23,7 +23,6 @@ _CHILD_UNIONS: tuple[Any, ...] = (
 
 
 def _chosen(kinds: Sequence[Any], data: bytes) -> tuple[Any, bytes]:
-    """Return the kind that the first byte names, and the rest."""
     return kinds[(data[0] if data else 0) % len(kinds)], data[1:]
 
 

@@ -44,7 +44,6 @@ CHANGES = st.builds(
 
 
 def changed(data: bytes, changes: Sequence[Change]) -> bytes:
-    """Return `data` with `changes` made one after the other."""
     for change in changes:
         data = _one(data, change)[:MAX_BYTES]
     return data
@@ -68,6 +67,5 @@ def _one(data: bytes, change: Change) -> bytes:
 
 
 def inputs(seeds: Sequence[bytes]) -> st.SearchStrategy[bytes]:
-    """Return any bytes, and changed ones of `seeds`."""
     near = st.builds(changed, st.sampled_from(list(seeds)), st.lists(CHANGES, max_size=6))
     return near | st.binary(max_size=400)

@@ -29,7 +29,6 @@ _REPLY = 32
 
 
 def _x(data: bytes) -> None:
-    """Unpack a reply as each of our own requests does."""
     raw = data.ljust(_REPLY, b"\0")
     for shape in (keyboard.KEYBOARD_STATE, grab.IMAGE_SIZE, grab.SHM_VERSION, struct.Struct("=xB")):
         asked = PackedQuery.__new__(PackedQuery)

@@ -72,7 +72,6 @@ def show_document(desktop: Desktop, document: Path) -> None:
 
 
 def wait_for_window(desktop: Desktop, title: str) -> None:
-    """Wait until `desktop` shows a window with `title` in its title."""
     desktop.wait_for(lambda: any(title in window.title for window in desktop.windows()), f"a window {title!r}")
 
 
@@ -160,7 +159,6 @@ def file_dialog_screen(folder: str, entries: dict[str, int], spec: dict[str, Any
 
 
 def around(y: int, half: int, at: dict[str, int]) -> dict[str, Rect]:
-    """Return squares of `half` pixels to each side of `y` and of each x."""
     return {key: Rect(x - half, y - half, 2 * half, 2 * half) for key, x in at.items()}
 
 

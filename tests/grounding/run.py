@@ -86,7 +86,6 @@ def descriptions(names: Sequence[str] = ()) -> list[Description]:
 
 
 def is_right(about: Description, found: Found, truth: dict[str, Rect]) -> bool:
-    """Tell whether `found` is the right answer to `about`."""
     if about.want in (SEVERAL, NONE):
         return found.status != "found"
     box = truth[about.want]
@@ -151,7 +150,6 @@ def score(answers: Sequence[Answer]) -> Score:
 
 
 def figures(answers: Sequence[Answer]) -> dict[str, Any]:
-    """Return the score of the answers to a half as the benchmark's figures."""
     told = score(answers)
     return {
         "n": told.n,
@@ -216,7 +214,6 @@ class ByAccessibility:
 
 
 def as_found(tried: Tried, candidates: tuple) -> Found:
-    """Return what one method said as an answer."""
     status = {"sure": "found", "ambiguous": "ambiguous", "unavailable": "unknown"}.get(tried.outcome, "not_found")
     return Found(status, candidates, (tried,))
 

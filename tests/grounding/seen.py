@@ -58,7 +58,6 @@ class SeenScreen(NamedTuple):
 
 
 def seen(names: Sequence[str], *, fresh: bool = False) -> dict[str, SeenScreen]:
-    """Return what is seen of each of these screens that this machine can show."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     found: dict[str, SeenScreen] = {}
     for name in names:
@@ -110,7 +109,6 @@ class _Lines:
 
 
 async def find(words: str, screen: SeenScreen, *, text_only: bool = False) -> Found:
-    """Return what the local methods find for `words` in what was seen of `screen`."""
     methods = search_progress.methods(GroundingBackend.AUTO)[1:]
     view = SearchView(screen.shot, screen.area)
     widgets = AccessibilityMethod(AccessibilitySettings())
@@ -129,7 +127,6 @@ async def find(words: str, screen: SeenScreen, *, text_only: bool = False) -> Fo
 
 
 async def asked(names: Sequence[str], taken: dict[str, SeenScreen], *, text_only: bool = False) -> list[Answer]:
-    """Return the answers to the descriptions of these screens."""
     answers: list[Answer] = []
     for about in descriptions(names):
         if about.screen in taken:

@@ -30,13 +30,11 @@ _FIRST_SEED = 5000
 
 
 def read(source: Path = SOURCE) -> tuple[Screen, ...]:
-    """Return the screens that a file like `closed.toml` describes."""
     found = tomllib.loads(source.read_text(encoding="utf-8"))["screen"]
     return tuple(_screen(_FIRST_SEED + place, told) for place, told in enumerate(found))
 
 
 def sha256() -> str:
-    """Return the hash of what the screens show."""
     return hashlib.sha256(SOURCE.read_bytes()).hexdigest()
 
 

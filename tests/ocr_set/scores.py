@@ -77,7 +77,6 @@ class OwnReader:
 
 
 def plain_rapidocr() -> Reader:
-    """Return rapidocr as its own documentation calls it, at one thread."""
     engine = _rapidocr()
     return lambda pixels: list(engine(np.ascontiguousarray(pixels[:, :, :3])).txts or ())
 
@@ -146,7 +145,6 @@ def total(scores: Iterable[Score]) -> Score:
 
 
 def figures(readers: dict[str, Reader], screens: Iterable[Drawn], *, whole_set: bool) -> dict[str, Any]:
-    """Return the figures of readers on the screens; the first is ours, the second what `full_cpu_x` is over."""
     rows: dict[str, list[tuple[str, Score]]] = {name: [] for name in readers}
     for drawn in screens:
         for name, read in readers.items():

@@ -184,7 +184,6 @@ def _draw(desktop: Desktop, screen: Screen, folder: Path) -> None:
 
 
 def _rows(screen: Screen) -> list[list[str]]:
-    """Return the texts of the screen, cell by cell."""
     if screen.language != "english":
         rows = words.of_list(POOLS[screen.language], screen.seed, 12, 4)
         return [[" ".join(row)] for row in rows] if screen.form == "prose" else rows

@@ -61,7 +61,6 @@ def english(seed: int, rows: int, letters: int) -> list[str]:
 
 
 def of_list(words: list[str], seed: int, rows: int, count: int) -> list[list[str]]:
-    """Return `rows` rows of `count` words of the list, in a drawn order, a number here and there."""
     drawn = random.Random(seed)
     pool: list[str] = []
     while len(pool) < rows * count:
@@ -124,12 +123,10 @@ def _name(drawn: random.Random) -> str:
 
 
 def counted(texts: list[str]) -> list[str]:
-    """Return the words of texts that hold a letter or digit."""
     return [word for text in texts for word in text.split() if re.search(r"\w", word)]
 
 
 def without_colours(text: str) -> str:
-    """Return `text` without its ANSI sequences."""
     return re.sub("\033\\[[0-9;]*m", "", text)
 
 

@@ -20,7 +20,6 @@ SETTLE_MS = 400
 
 
 def place(layout, text, x, y):
-    """Return the box of each character of a layout that is drawn at x, y."""
     boxes, at = [], 0
     for character in text:
         found = layout.index_to_pos(at)
@@ -31,7 +30,6 @@ def place(layout, text, x, y):
 
 
 def of_widget(widget, text, origin):
-    """Return the boxes of a label's or an entry's characters."""
     x, y = widget.get_layout_offsets()
     if isinstance(widget, Gtk.Entry):
         left, top = widget.translate_coordinates(widget.get_toplevel(), 0, 0)
@@ -40,7 +38,6 @@ def of_widget(widget, text, origin):
 
 
 def of_tree(tree, row, column, text, origin):
-    """Return the boxes of the characters in a cell of a tree."""
     area = tree.get_cell_area(Gtk.TreePath(row), tree.get_column(column))
     layout = tree.create_pango_layout(text)
     renderer = tree.get_column(column).get_cells()[0]

@@ -43,7 +43,6 @@ class Marked(NamedTuple):
     entry: bool = False
 
     def secret_at(self, place: int) -> int:
-        """Return the number of the secret that the character at `place` belongs to, -1 for none."""
         return next((span.secret for span in self.spans if span.begin <= place < span.end), -1)
 
 
@@ -78,12 +77,10 @@ class Half(NamedTuple):
 
     @property
     def secrets(self) -> tuple[int, int]:
-        """How many secrets stand in pictures, and in texts."""
         seen = [len({span.secret for cell in screen.cells for span in cell.spans}) for screen in self.screens]
         return sum(seen), sum(len({span.secret for span in text.marked.spans}) for text in self.texts)
 
     def sha256(self) -> str:
-        """Return the hash of all that is shown and marked."""
         return hashlib.sha256(repr(self).encode()).hexdigest()
 
 

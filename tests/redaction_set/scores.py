@@ -48,7 +48,6 @@ class Score(NamedTuple):
 
 
 def figures(half: Half) -> dict[str, Any]:
-    """Return the figures of acud's own rules with default settings."""
     pictures, texts = asyncio.run(of_pictures_by_acud(half)), of_texts(half.texts, texts_by_acud)
     both = pictures.plus(texts)
     return {
@@ -90,7 +89,6 @@ async def of_pictures_by_acud(half: Half) -> Score:
 
 
 async def of_pictures(half: Half, rules: PictureRules) -> Score:
-    """Return the score of rules on the screens of a half."""
     score = Score()
     async for one in shown(half):
         score = score.plus(of_letters(one, await rules(one)))
@@ -98,7 +96,6 @@ async def of_pictures(half: Half, rules: PictureRules) -> Score:
 
 
 def of_letters(one: Shown, boxes: Sequence[Rect]) -> Score:
-    """Return the score of what is hidden of one screen."""
     covered = np.zeros(one.pixels.shape[:2], np.bool_)
     for box in boxes:
         covered[max(0, box.y) : max(0, box.bottom), max(0, box.x) : max(0, box.right)] = True
@@ -127,7 +124,6 @@ def whole(letters: Sequence[bool]) -> bool:
 
 
 def texts_by_acud(text: str) -> list[tuple[int, int]]:
-    """Return what acud's rules with default settings hide of a text."""
     return [(span.start, span.end) for span in find(text)]
 
 

@@ -48,7 +48,6 @@ def main() -> None:
 
 
 def of_size(hosts: int, measured: Measured, work: Work) -> Point:
-    """Return how a fleet of `hosts` does that has workers enough."""
     seconds = min(60.0, _HOST_SECONDS / hosts)
     return simulate(hosts, workers_for(hosts, work), measured, work, seconds=seconds)
 

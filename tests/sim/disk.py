@@ -64,7 +64,6 @@ def bytes_of_a_wait(*, signed: bool, waits: int = WAITS) -> Stored:
 
 
 async def _taken(fleet: Fleet) -> list[list[_Message]]:
-    """Return what some waits leave, each for itself."""
     heard: dict[bytes, list[_Message]] = {}
 
     async def note(message: Msg) -> None:

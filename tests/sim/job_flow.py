@@ -69,7 +69,6 @@ async def _publish(hosts: NatsConnection, picture: bytes, left: Iterator[int]) -
 
 
 async def _take(place: Any, left: Iterator[int]) -> None:
-    """Take a job and acknowledge it for each of `left`, as a worker does with each of its places."""
     for _ in left:
         while True:
             try:

@@ -115,7 +115,6 @@ class Point(NamedTuple):
 def simulate(
     hosts: int, workers: int, measured: Measured, work: Work, *, seconds: float = 60.0, seed: int = 1
 ) -> Point:
-    """Return how a fleet of `hosts` with so many `workers` does."""
     rng = random.Random(seed)
     displays = hosts * work.displays_per_host
     due = due_times(displays, seconds, work, rng)
@@ -159,7 +158,6 @@ def sent_kb(measured: Measured, work: Work) -> float:
 
 
 def waits_per_s(hosts: int, work: Work) -> float:
-    """Return how many waits of a fleet are armed, and end, in a second."""
     return hosts * work.displays_per_host * work.waits_per_display / work.wait_lasts_s
 
 
@@ -169,7 +167,6 @@ def week_gb(hosts: int, measured: Measured, work: Work) -> float:
 
 
 def _waits_a_week(hosts: int, work: Work) -> float:
-    """Return how many waits a fleet has in a week."""
     return waits_per_s(hosts, work) * 7 * 86_400
 
 
@@ -195,7 +192,6 @@ def _loads_of_a_host(judged_per_s: float, measured: Measured, work: Work) -> dic
 
 
 def workers_for(hosts: int, work: Work, load: float = 0.7) -> int:
-    """Return how many workers keep their places at `load`."""
     a_display = work.active / (work.min_interval_s + 1 / work.fps / 2) + (1 - work.active) / work.floor_s
     mean_s = work.model_median_s * math.exp(work.model_sigma**2 / 2)
     return max(1, math.ceil(hosts * work.displays_per_host * a_display * mean_s / load / work.places_per_worker))

@@ -38,7 +38,6 @@ _DISPLAYS = 16
 
 
 def measure() -> Measured:
-    """Return the figures of this machine. Takes about ten minutes."""
     queue = asyncio.run(_queue())
     stored = disk.bytes_of_a_wait(signed=True)
     with small_fleet() as fleet:
@@ -146,7 +145,6 @@ class Compared(NamedTuple):
 
     @property
     def error(self) -> float:
-        """The larger of both errors, as a part of what was real."""
         return max(abs(self.told_mean / self.real_mean - 1), abs(self.told_p95 / self.real_p95 - 1))
 
 

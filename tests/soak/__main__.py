@@ -67,7 +67,6 @@ def main(
 
 
 def _skipped(closed: str) -> dict[str, str]:
-    """Return the faults that cannot be made here, and why."""
     if closed:
         return dict.fromkeys(("fill disk", "fill shm", "step clock"), closed)
     return {} if FAKETIME.exists() else {"step clock": f"no {FAKETIME}: apt-get install faketime"}

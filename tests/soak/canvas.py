@@ -149,7 +149,6 @@ def word_spot(word: int) -> Rect:
 
 
 def corner_of(picture: bytes) -> int:
-    """Return the corner's colour in a picture file."""
     with Image.open(io.BytesIO(picture)) as opened:
         red, green, blue = opened.convert("RGB").getpixel((CORNER.x + 8, CORNER.y + 8))  # type: ignore[misc]
     return int(red) << 16 | int(green) << 8 | int(blue)

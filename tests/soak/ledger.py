@@ -133,18 +133,15 @@ class Ledger:
         return [a for a in found if (not kinds or a.kind in kinds) and (not display or a.display == display)]
 
     def ended(self) -> set[str]:
-        """Return the ids of waits whose end was told."""
         with self._lock:
             return {wait_id for _, _, wait_id in self.told}
 
     def windows(self, *kinds: str) -> list[Broken]:
-        """Return the faults of these kinds, those that last included."""
         with self._lock:
             lasting = [Broken(step, kind, began, now_s()) for step, (kind, began) in self._open.items()]
             return [broken for broken in [*self.broken, *lasting] if not kinds or broken.kind in kinds]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what a person may want to look at afterwards."""
         with self._lock:
             return {
                 "asked": [structs.asdict(one) for one in self.asked],

@@ -59,7 +59,6 @@ def _kind(command: str) -> str:
 
 
 def pids(paths: Paths, kind: str) -> list[int]:
-    """Return the processes of one kind, oldest first."""
     return [seen.pid for seen in sorted(family(paths), key=lambda s: (s.started, s.pid)) if seen.kind == kind]
 
 
@@ -73,7 +72,6 @@ def rss_mb(pid: int) -> float | None:
 
 
 def descriptors(pid: int) -> int:
-    """Return how many descriptors a process has open."""
     return len(list(Path(f"/proc/{pid}/fd").iterdir()))
 
 
@@ -102,7 +100,6 @@ class StoreView:
         self._path = path
 
     def waits(self) -> list[Stored]:
-        """Return every wait with its state and the words of its verdict."""
         sql = "SELECT wait_id, state, json_extract(verdict, '$.detail') FROM wait_jobs"
         return [Stored(*row) for row in self._rows(sql)]
 
@@ -115,7 +112,6 @@ class StoreView:
         return self._rows(f"SELECT topic, subject FROM events WHERE topic IN ({marks}) ORDER BY n", *END_STATES)
 
     def no_verdicts(self, wait_id: str) -> int:
-        """Return how often a judge said no about a wait."""
         sql = "SELECT count(*) FROM evaluations WHERE wait_id = ? AND json_extract(verdict, '$.answer') = 'no'"
         return int(self._rows(sql, wait_id)[0][0])
 

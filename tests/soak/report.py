@@ -122,13 +122,11 @@ def machine() -> str:
 
 
 def commit() -> str:
-    """Return the commit that ran, marked when files differ from it."""
     asked = subprocess.run(["git", "describe", "--always", "--dirty", "--abbrev=9"], capture_output=True, text=True)
     return asked.stdout.strip() or "unknown"
 
 
 def table(found: Figures) -> str:
-    """Return the run as a person reads it, in Markdown."""
     lines = [
         f"seed {found['seed']}, {found['minutes']} minutes, {found['rounds']} rounds, commit {found['commit']}",
         f"machine: {found['machine']}; this process was not run for {found['stalls_s']} s in all", "",

@@ -172,7 +172,6 @@ class Soak:
     # ---- judging ---------------------------------------------------------------------------------------------------
 
     def facts(self) -> Facts:
-        """Return everything that the oracle judges."""
         ledger, store = self.ledger, self.world.store
         return Facts(
             armed=ledger.waits(), told=list(ledger.told), stored=store.waits(), stored_ends=store.ends(),
@@ -211,7 +210,6 @@ class Soak:
         return rest(self.world.daemon.paths, self.world.daemon.pid)
 
     def _judge_idle(self) -> None:
-        """Nothing is waited for, so nobody is asked."""
         before = self.world.client.status().judge_calls
         time.sleep(_QUIET_S)
         asked = self.world.client.status().judge_calls - before

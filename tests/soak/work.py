@@ -224,7 +224,6 @@ def _client(world: World, step: Step, chance: random.Random) -> None:
 
 
 def _client_killed(world: World, step: Step, chance: random.Random) -> None:
-    """A client that is killed in the middle of a long poll."""
     live = [a.wait_id for a in world.ledger.waits("timeout") if a.wait_id not in world.ledger.ended()]
     words = ["waits", "result", live[-1], "--peek", "--block", "30s"] if live else ["events", "--follow"]
     command = [sys.executable, "-m", "acud_cli", *words]

@@ -109,13 +109,11 @@ class World:
         self.paint(self.client.display_add(self.adopted.display, auth_file=self.adopted.auth_file).display)
 
     def base_display(self) -> str:
-        """Return a managed display that is up, made now when there is none."""
         for name in self.managed():
             return name
         return self.paint(self.client.display_create(WIDTH, HEIGHT).display)
 
     def paint(self, display: DisplayInfo) -> str:
-        """Put a canvas on a display and return its name."""
         canvas = Canvas(display.name, display.auth_file)
         with self.lock:
             old = self.canvases.pop(display.name, None)
@@ -162,13 +160,11 @@ class World:
             self.ledger.ask(Asked(step, request, began_s, now_s(), code, words))
 
     def step_clock(self, offset_s: int) -> None:
-        """Move the daemon's wall clock to `offset_s` from the true time."""
         draft = self.clock.with_suffix(".new")
         draft.write_text(f"{offset_s:+d}\n")
         draft.replace(self.clock)
 
     def pid_of(self, kind: str, chance: Any) -> int:
-        """Return a process of that kind, 0 when there is none."""
         if kind == "receiver":
             return self.receiver.process.pid if self.receiver.process is not None else 0
         found = pids(self.daemon.paths, kind)

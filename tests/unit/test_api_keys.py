@@ -36,7 +36,6 @@ class Ring(KeyringBackend):
 
 
 def load_settings(tmp_path: Path, text: str = "", env: dict[str, str] | None = None) -> dict[str, ApiKey]:
-    """Return the keys that a daemon with these settings reads."""
     path = tmp_path / "acud.toml"
     path.write_text(text)
     return api_keys.read_all(config.load(path, env or {}).backends, env or {})

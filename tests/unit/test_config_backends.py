@@ -23,14 +23,12 @@ price = { input = 1, output = 2, as_of = "2026-11-26" }
 
 
 def load_settings(folder: Path, text: str, **env: str) -> config.Settings:
-    """Return the settings of an acud.toml with that text."""
     path = folder / "acud.toml"
     path.write_text(text, encoding="utf-8")
     return config.load(path, env)
 
 
 def find_refusal(folder: Path, text: str, **env: str) -> tuple[str, str]:
-    """Return what is said of the file, and the next step."""
     with pytest.raises(ConfigError) as caught:
         load_settings(folder, text, **env)
     return caught.value.message.replace(str(folder), "HOME"), caught.value.hint

@@ -11,7 +11,6 @@ from acud.base.errors import ConfigError
 
 
 def find_refusal(folder: Path, text: str, **env: str) -> tuple[str, str]:
-    """Return what is said of the file, and the next step."""
     (folder / "acud.toml").write_text(text, encoding="utf-8")
     with pytest.raises(ConfigError) as caught:
         config.usable(folder / "acud.toml", env)

@@ -21,7 +21,6 @@ _NO_NAMES = {"display_width", "display_height", "display_labels"}
 
 
 def naming(spec: Command) -> list[str]:
-    """Return the fields of a request that name displays."""
     fields = get_type_hints(spec.request)
     return [name for name in fields if name.startswith("display") and name not in _NO_NAMES]
 

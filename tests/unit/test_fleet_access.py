@@ -31,7 +31,6 @@ def fleet() -> Grants:
 
 
 def block(text: str, account: str) -> str:
-    """Return what stands in the configuration of an account."""
     return text.split(f'  "{account}" {{\n')[1].split("\n  }\n")[0]
 
 

@@ -104,11 +104,9 @@ class _Hosts:
         return WaitListReply(tuple(found[request.offset : request.offset + request.limit]), len(found))
 
     async def waits(self, member: Member) -> list[WaitInfo]:
-        """Return what is known of the waits of a host that is away."""
         return [replace(one, display=f"{member.state.host}/{one.display}") for one in self._waits]
 
     async def find_ends(self, hosts: Collection[str]) -> dict[tuple[str, str], WaitInfo]:
-        """Return the ends that the fleet told in the place of `up`."""
         assert set(hosts) == {"up"}
         return self.ends
 

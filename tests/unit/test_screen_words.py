@@ -182,7 +182,6 @@ ANSWERS: dict[str, Callable[[str], Any]] = {
 
 
 def split(answer: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return what stands before the mark, and what after it."""
     names = list(answer)
     at = names.index("untrusted")
     return {name: answer[name] for name in names[:at]}, {name: answer[name] for name in names[at + 1 :]}

@@ -18,7 +18,6 @@ from tests.fixtures.daemon import Daemon
 
 
 def run() -> dict[str, Any]:
-    """Return the answers of all cases, counted and by name."""
     outcomes: dict[str, Outcome] = {}
     held_out: set[str] = set()
     for kind in sorted(m.name for m in pkgutil.iter_modules(__path__) if m.name not in {"case", "screen"}):
@@ -52,7 +51,6 @@ def _check(case: Case, daemon: Daemon) -> Outcome:
 
 
 def table(figures: dict[str, Any]) -> str:
-    """Return the figures for a person."""
     lines = [f"{answer:8} {name}: {printed[:150]}" for name, (answer, printed) in figures["answers"].items()]
     total = f"{figures['cases']} cases: right {figures['right']}, wrong {figures['wrong']}"
     return "\n".join([*lines, f"{total}; held out {figures['held_out']}, of them wrong {figures['held_out_wrong']}"])

@@ -55,5 +55,4 @@ def compare_verdict(verdict: Verdict, *expected: str) -> Outcome:
 
 
 def count(outcomes: Iterable[Outcome], answer: Answer) -> int:
-    """Return how many outcomes have this answer."""
     return sum(outcome.answer is answer for outcome in outcomes)

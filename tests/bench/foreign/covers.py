@@ -92,7 +92,6 @@ def _shown(daemon: Daemon, *command: str) -> Iterator[_Screen]:
 
 
 def _is_there(state: WaitState, verdict: Verdict) -> bool:
-    """Tell whether the text was seen."""
     return state is WaitState.WATCHING and _SEEN in verdict.detail and verdict.answer == "no"
 
 

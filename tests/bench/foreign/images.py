@@ -52,7 +52,6 @@ def _window(daemon: Daemon, display: DisplayInfo, title: str) -> WindowInfo:
 
 
 def _cut(daemon: Daemon, display: DisplayInfo, window: WindowInfo) -> bytes:
-    """Return the PNG of the inside of a window, cut to its ink."""
     look = daemon.client.look(f"window:{window.window_id:#x}", display=display.name)
     with Image.open(io.BytesIO(look.image)) as opened:
         grey = np.asarray(opened.convert("L")).astype(int)

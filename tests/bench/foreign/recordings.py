@@ -53,7 +53,6 @@ def _compare(recording: RecordingInfo, least_s: float, most_s: float) -> Outcome
 
 
 def _record(daemon: Daemon, *command: str, before_s: float, for_s: float, fps: float = 0.0) -> Outcome:
-    """Record a display that has stood for `before_s`, for `for_s`."""
     with _display(daemon, *command) as display:
         time.sleep(before_s)
         asked_s = time.monotonic()
@@ -80,7 +79,6 @@ def _record_again(daemon: Daemon) -> Outcome:
 
 
 def _record_lost(daemon: Daemon) -> Outcome:
-    """The display is removed while it is recorded."""
     with _display(daemon) as other, _display(daemon, *_CLOCK) as display:
         asked_s = time.monotonic()
         began = _start(daemon, display)

@@ -66,11 +66,9 @@ class Screen:
         self.env = {**kept, "DISPLAY": self.name, "XAUTHORITY": self.display.auth_file, "LANG": "C.UTF-8"}
 
     def launch(self, *command: str) -> int:
-        """Start a program as an agent does, and return its pid."""
         return self.client.desktop_action([Launch(command)], display=self.name).pid
 
     def run(self, *command: str, check: bool = True) -> str:
-        """Run a helper on the display, and return what it printed."""
         return subprocess.run(command, env=self.env, capture_output=True, text=True, check=check, timeout=60).stdout
 
     def find_window(self, title: str) -> int:
@@ -87,7 +85,6 @@ class Screen:
         return int(found[0], 16)
 
     def list_titles(self) -> list[str]:
-        """Return the titles of the windows that acud lists."""
         return [one.title for one in self.client.desktop_action([WindowList()], display=self.name).windows]
 
     def act(self, *actions: Action, target: str = "screen") -> str:
@@ -114,7 +111,6 @@ class Screen:
     def judge(
         self, until: Until, target: str = "screen", timeout_s: float = 12.0, policy: Policy | None = None
     ) -> WaitInfo:
-        """Return a wait that was armed now and has ended."""
         return self.end(self.arm(until, target, timeout_s, policy)[0])
 
     def do(self, *instructions: str, target: str = "screen") -> tuple[str, str]:
@@ -149,7 +145,6 @@ def show(daemon: Daemon, width: int = 1024, height: int = 768, manager: str = ""
 
 
 def wait_for(read: Callable[[], _Value], holds: Callable[[_Value], bool], for_s: float = _PATIENCE_S) -> _Value:
-    """Return the first value that holds, or the last one that was read."""
     until_s = time.monotonic() + for_s
     while not holds(value := read()) and time.monotonic() < until_s:
         time.sleep(0.02)
@@ -207,7 +202,6 @@ class Pages(ThreadingHTTPServer):
         self.server_close()
 
     def read(self) -> dict[str, Any]:
-        """Return what the page reported last."""
         return dict(self.state)
 
     def settle(self, for_s: float = 1.5) -> dict[str, Any]:

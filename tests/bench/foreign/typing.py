@@ -57,7 +57,6 @@ def _shown(daemon: Daemon, *command: str) -> Iterator[DisplayInfo]:
 
 
 def _titled(daemon: Daemon, display: DisplayInfo, title: str) -> WindowInfo:
-    """Return the shown window of that title, waiting for it."""
     until_s = time.monotonic() + _PATIENCE_S
     while time.monotonic() < until_s:
         windows = daemon.client.desktop_action(WindowList(title), display=display.name).windows
@@ -68,7 +67,6 @@ def _titled(daemon: Daemon, display: DisplayInfo, title: str) -> WindowInfo:
 
 
 def _refused(daemon: Daemon, display: DisplayInfo, action: InputAction) -> Refused | str:
-    """Return the error of `action` in the letter, or what it answered."""
     try:
         reply = daemon.client.desktop_action(action, target="window:Letter2", display=display.name)
     except Refused as fault:
@@ -137,7 +135,6 @@ def _judge_other_program(daemon: Daemon) -> Outcome:
 
 
 def _judge_question(daemon: Daemon, action: InputAction) -> Outcome:
-    """A question of zenity has the focus beside an xterm."""
     command = "xterm -T Letter2 -e cat & exec zenity --question --title=Session --text=Restore"
     with _shown(daemon, "sh", "-c", command) as display:
         _titled(daemon, display, "Letter2")
@@ -184,7 +181,6 @@ def _outcome_after(ended: WaitInfo, took_s: float) -> Outcome:
 
 
 def _await_text(daemon: Daemon, display: DisplayInfo, text: str) -> str:
-    """Return the verdict of a wait for `text`."""
     armed = daemon.client.wait_create(Text(text), display=display.name, timeout_s=_PATIENCE_S).wait
     return daemon.client.wait_result(armed.wait_id, block_s=_PATIENCE_S).wait.verdict.detail
 

@@ -178,7 +178,6 @@ elif kind == 'passed':
 
 
 def _write(kind: str, name: str, daemon: Daemon) -> Outcome:
-    """A program writes, stalls with the file open for 5 s, and ends it."""
     folder = _folder(daemon)
     path = folder / name
     with _run(sys.executable, "-c", _WRITER, kind, str(path), cwd=folder) as process:

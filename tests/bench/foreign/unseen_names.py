@@ -37,7 +37,6 @@ def _title(command: tuple[str, ...], class_name: str, asked: Until, is_there: bo
 
 
 def _chord(chord: str, expected: tuple[str, ...], may_refuse: bool, daemon: Daemon) -> Outcome:
-    """xev prints what keys it got."""
     need("xev")
     log = daemon.home / f"xev-{abs(hash(chord))}.log"
     with show(daemon, 800, 600) as screen:
@@ -136,7 +135,6 @@ def _timeout_names(came: tuple[str, ...], title: str, daemon: Daemon) -> Outcome
 
 
 def _quoted(sentence: str, is_there: bool, daemon: Daemon) -> Outcome:
-    """A sentence with a quoted text needs no model."""
     with Pages("<p>Upload done</p><p>Fertig</p>", "Jobs") as pages, show(daemon) as screen:
         screen.browse(pages.url, title="Jobs")
         screen.judge(Text("Upload done"), timeout_s=40.0)

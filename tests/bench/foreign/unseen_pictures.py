@@ -16,7 +16,6 @@ from tests.fixtures.daemon import Daemon
 
 
 def _find_font(name: str) -> str:
-    """Return the file of an installed font."""
     import subprocess
 
     need("fc-match")

@@ -139,7 +139,6 @@ def _body(body: bytes, expected: str, daemon: Daemon, headers: dict[str, str] | 
 
 
 def _path(name: str, daemon: Daemon) -> Outcome:
-    """The gateway serves the path that its `url` names, and no other."""
     with _serve(json.dumps(_completion("YES: it is green")).encode(), served=_SERVED[name]) as gateway:
         wait = _ask(daemon, name, _is_known)
         printed = f"{wait.state}: {wait.verdict.detail}; asked {gateway.asked[:3]}"

@@ -31,7 +31,6 @@ def at(widget: Any, rect: Any) -> list[int]:
 
 
 def icon(name: str, colour: str = "#2e3436") -> Any:
-    """Return an icon of Adwaita, or with `SP_…` one of Qt's own."""
     if name.startswith("SP_"):
         return app.style().standardIcon(getattr(getattr(W.QStyle, "StandardPixmap", W.QStyle), name))
     made = G.QPixmap()

@@ -83,7 +83,6 @@ class OneByOne(ScriptedJudge):
 
 
 def make(folder: Path, screens: Screens, text: TextReading, judge: OneByOne) -> EvaluatorContext:
-    """Return what the jobs of an evaluator share."""
     options = EvaluatorOptions(VisionSettings(), OcrSettings(), True, str(folder), str(folder), 8, 320)
     judges = JudgeRegistry({"scripted": judge}, ("scripted",), text)
     return EvaluatorContext(options, judges, text, RedactionRules(options.redaction, text), {}, screens)

@@ -68,7 +68,6 @@ class Line:
         self.reading = reading
 
     def ask(self, message: Message | bytes) -> Message:
-        """Return the next line that comes after this one was sent."""
         self.writing.write(line_of(message))
         self.writing.flush()
         answer: Message = json.loads(self.reading.readline())
@@ -96,7 +95,6 @@ def connect(options: Options = NOWHERE) -> Iterator[Line]:
 
 
 async def serve_all(options: Options, *said: Message) -> list[Message]:
-    """What the SDK's server answers to each request."""
     server = build(options)
     writing, reading = create_context_streams[SessionMessage | Exception](0)
     answering, answers = create_context_streams[SessionMessage](0)

@@ -47,7 +47,6 @@ def test_a_command_becomes_a_tool(fault: AcudError, words: str) -> None:
 
 
 def texts() -> Iterator[str]:
-    """Yield every text of the code that an error may hold."""
     for folder in ("acud", "clients/acud_client", "clients/acud_mcp"):
         for path in (ROOT / folder).rglob("*.py"):
             text = path.read_text(encoding="utf-8")

@@ -27,7 +27,6 @@ def cut(
 
 
 def score(pattern: PixelPattern, plane: NDArray[np.uint8]) -> Scores:
-    """Return the concordance at each place, by its definition."""
     away = sliding_window_view(plane, pattern.values.shape) - pattern.mean
     counts = np.ones(pattern.values.shape) if pattern.counts is None else pattern.counts
     together = (away * pattern.values).sum(axis=(2, 3))
@@ -35,7 +34,6 @@ def score(pattern: PixelPattern, plane: NDArray[np.uint8]) -> Scores:
 
 
 def as_map(pattern: PixelPattern, plane: NDArray[np.uint8], least: float) -> Scores:
-    """Return the scores of what is found at its places, elsewhere 0."""
     rows, columns, found = find_alike(pattern, plane, least)
     scores = np.zeros([side - part + 1 for side, part in zip(plane.shape, pattern.values.shape, strict=True)])
     scores[rows, columns] = found

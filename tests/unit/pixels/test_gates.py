@@ -61,7 +61,6 @@ def changes() -> dict[str, tuple[Frame, Frame]]:
 
 @cache
 def scores() -> dict[str, dict[GateKind, Compared]]:
-    """Return what each gate makes of each change, at its default threshold."""
     return {name: {kind: compare(kind, *pair) for kind in DEFAULTS} for name, pair in changes().items()}
 
 

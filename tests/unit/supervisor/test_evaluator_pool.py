@@ -113,7 +113,6 @@ class Rig:
         self.pool.dispatch()
 
     def later(self, seconds: float) -> None:
-        """Pass time second by second, timers included."""
         for _ in range(int(seconds)):
             self.clock.advance(1.0)
             self.loop.turn(0)

@@ -8,7 +8,6 @@ from acud.supervisor.job_queues import FairQueue
 
 
 def queue() -> FairQueue[int]:
-    """Return a queue whose items are their own ranks."""
     return FairQueue(lambda item: item)
 
 

@@ -19,7 +19,6 @@ def process(root: Path, pid: int, parent: int, session: int, tty: int = 0, name:
 
 
 def pts(minor: int) -> int:
-    """Return the kernel's number of a pseudo-terminal."""
     return minor & 0xFF | 136 << 8 | (minor & 0xFFF00) << 12
 
 

@@ -119,11 +119,9 @@ class Rig:
         self.tell(happened.WindowsSeen(self.now, found))
 
     def asked(self, kind: type[E]) -> list[E]:
-        """Return the effects of this kind of the last event."""
         return [effect for effect in self.last if isinstance(effect, kind)]
 
     def wants(self, kind: JobKind) -> bool:
-        """Tell whether a job of this kind waits for capacity."""
         return kind in self.wait.requests.jobs
 
     @property

@@ -35,7 +35,6 @@ def blink(rig: Rig, times: int, *looks: int) -> None:
 
 
 def is_quiet(rig: Rig) -> bool:
-    """Tell whether a grab of now finds the target quiet."""
     rig.same()
     return rig.wait.pending is not None
 

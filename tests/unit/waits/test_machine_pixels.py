@@ -33,7 +33,6 @@ ODD = Rect(4, 4, 16, 16)
 
 
 def picture_of(rig: Rig) -> out.WaitResolved:
-    """Answer the evidence job and return the resolution."""
     rig.answer(rig.dispatch(EVIDENCE), {}, picture=True)
     assert isinstance(rig.ending, out.WaitResolved)
     return rig.ending

@@ -95,7 +95,6 @@ class Machine(RuleBasedStateMachine):
             self.rig.dispatch(kind)
 
     def check_due(self, due: out.JobRequest) -> None:
-        """A due speaks of the view of now, and its memo only of noes."""
         view_state = self.rig.wait.in_view
         assert view_state is not None
         assert (due.source, due.crop, due.epoch) == (
@@ -257,7 +256,6 @@ class Machine(RuleBasedStateMachine):
 
 
 def ended_by(rig: Rig, before: WaitState) -> bool:
-    """Tell whether the last event ended the wait."""
     return before is WaitState.WATCHING and rig.wait.state is not WaitState.WATCHING
 
 

@@ -25,7 +25,6 @@ def find_resolved(rig: Rig) -> out.WaitResolved:
 
 
 def gone() -> Rig:
-    """Return a wait whose window has just gone from the list."""
     rig = Rig(spec(GONE)).start()
     rig.windows("Export")
     rig.windows("Editor")

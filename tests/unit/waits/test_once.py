@@ -120,7 +120,6 @@ def test_yeses_are_confirmed_before_it_ends() -> None:
 
 
 def gone(rig: Rig, *titles: str) -> str:
-    """Return what a resolved wait says of windows of these titles."""
     rig.windows(*titles)
     rig.same()
     rig.answer(rig.dispatch(JobKind.EVIDENCE), {}, picture=True)

@@ -93,7 +93,6 @@ def seconds(count: int, first: float = 0.37) -> list[float]:
 
 
 def list_seen(played: Replay, part: int) -> dict[int, float]:
-    """Return when each count of a part of the picture was first judged."""
     first: dict[int, float] = {}
     for look in sorted(played.looks, key=lambda look: look.answered_at):
         assert isinstance(look.key, tuple)

@@ -41,7 +41,6 @@ SEEN, GONE = yes("Loading is visible"), no("Loading is visible")
 
 
 def list_reached(rig: Rig) -> list[out.StageReached]:
-    """Return the stages that were reached, in order."""
     return [effect for effect in rig.all if isinstance(effect, out.StageReached)]
 
 
@@ -50,7 +49,6 @@ def begin(until: Until, policy: Policy | None = None) -> Rig:
 
 
 def answer_first_grab(rig: Rig) -> Rig:
-    """Answer the grab that a stage begins with."""
     assert rig.wait.requests.grab_asked is not None
     rig.same()
     return rig

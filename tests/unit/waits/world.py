@@ -98,7 +98,6 @@ class World:
         return shown
 
     def look(self, pixels: Pixels) -> str:
-        """Return the identity of the target in `pixels`."""
         crop = self.crop
         assert crop is not None
         part = pixels[crop.y : crop.bottom, crop.x : crop.right].copy()

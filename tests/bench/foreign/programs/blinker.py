@@ -35,7 +35,6 @@ class Words:
 
 
 def show_wx(words: Words) -> None:
-    """Show them in wxPython."""
     import wx  # type: ignore[import-not-found]
 
     app = wx.App()
@@ -50,7 +49,6 @@ def show_wx(words: Words) -> None:
 
 
 def show_pygame(words: Words) -> None:
-    """Show them in pygame."""
     import pygame  # type: ignore[import-not-found]
 
     pygame.display.init()
@@ -67,7 +65,6 @@ def show_pygame(words: Words) -> None:
 
 
 def show_matplotlib(words: Words) -> None:
-    """Show them as the title of a plot."""
     import matplotlib  # type: ignore[import-not-found]
 
     matplotlib.use("Qt5Agg")

@@ -33,23 +33,19 @@ class State:
         self._by_label: dict[str, object] = {}
 
     def set(self, label: str, value: object) -> None:
-        """Write down that the control `label` now has `value`."""
         self._by_label[label] = value
         new = self._path.with_suffix(".new")
         new.write_text(json.dumps(self._by_label), encoding="utf-8")
         new.replace(self._path)
 
     def setter(self, label: str) -> Callable[..., None]:
-        """Return what writes its last argument down for `label`."""
         return lambda *given: self.set(label, given[-1])
 
     def counter(self, label: str) -> Callable[..., None]:
-        """Return what counts its calls for `label`."""
         return lambda *_: self.set(label, int(str(self._by_label.get(label, 0))) + 1)
 
 
 def show_tk(is_above: bool, state: State, controls: Sequence[Control]) -> None:
-    """Show it in Tk."""
     import tkinter
     from tkinter import ttk
 
@@ -89,7 +85,6 @@ def show_tk(is_above: bool, state: State, controls: Sequence[Control]) -> None:
 
 
 def show_gtk(is_above: bool, state: State, controls: Sequence[Control]) -> None:
-    """Show it in GTK 3."""
     import gi  # type: ignore[import-not-found]
 
     gi.require_version("Gtk", "3.0")
@@ -135,7 +130,6 @@ def show_gtk(is_above: bool, state: State, controls: Sequence[Control]) -> None:
 
 
 def show_qt(is_above: bool, state: State, controls: Sequence[Control], binding: str = "PyQt5") -> None:
-    """Show it in Qt."""
     import importlib
 
     widgets = importlib.import_module(f"{binding}.QtWidgets")

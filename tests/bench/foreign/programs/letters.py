@@ -24,7 +24,6 @@ class Record:
         self._state = {"letter": "", "dialog": "", "answer": ""}
 
     def note(self, key: str, text: str) -> None:
-        """Write `text` down as `key`."""
         self._state[key] = text
         new = self._path.with_suffix(".new")
         new.write_text(json.dumps(self._state), encoding="utf-8")
@@ -45,7 +44,6 @@ class Once:
 
 
 def show_gtk(kind: str, record: Record, version: str = "3.0") -> None:
-    """Show them in GTK 3."""
     import gi  # type: ignore[import-not-found]
 
     gi.require_version("Gtk", version)
@@ -88,7 +86,6 @@ def show_gtk(kind: str, record: Record, version: str = "3.0") -> None:
 
 
 def show_tk(kind: str, record: Record) -> None:
-    """Show them in Tk, with a local grab as its own dialogs have."""
     import tkinter
 
     root = tkinter.Tk(className=LETTER)
@@ -139,7 +136,6 @@ def show_tk(kind: str, record: Record) -> None:
 
 
 def show_qt(kind: str, record: Record, binding: str = "PyQt5") -> None:
-    """Show them in Qt."""
     import importlib
 
     widgets = importlib.import_module(f"{binding}.QtWidgets")

@@ -18,7 +18,6 @@ def tell_gio() -> None:
 
 
 def copy_gtk() -> None:
-    """A picture of 40x30 pixels on GTK's clipboard."""
     import gi
 
     gi.require_version("Gdk", "3.0")
@@ -33,7 +32,6 @@ def copy_gtk() -> None:
 
 
 def copy_tk() -> None:
-    """A text on Tk's clipboard."""
     import tkinter
 
     root = tkinter.Tk()

@@ -27,12 +27,10 @@ class State:
         self._write()
 
     def set(self, label: str, value: object) -> None:
-        """Write down that the control `label` now has `value`."""
         self._by_label[label] = value
         self._write()
 
     def count(self, label: str) -> None:
-        """Write down one click more."""
         self.set(label, self._by_label[label] + 1)
 
     def _write(self) -> None:

@@ -34,7 +34,6 @@ class Record:
         self.note("letter", "")
 
     def note(self, key: str, value: object) -> None:
-        """Write `value` down as `key`."""
         self.state[key] = value
         new = self._path.with_suffix(".new")
         new.write_text(json.dumps(self.state), encoding="utf-8")
@@ -42,7 +41,6 @@ class Record:
 
 
 def show_wx(kind: str, record: Record) -> None:
-    """Show the letter in wxPython."""
     import wx  # type: ignore[import-not-found]
 
     app = wx.App()
@@ -83,7 +81,6 @@ def show_wx(kind: str, record: Record) -> None:
 
 
 def show_gtk4(kind: str, record: Record) -> None:
-    """Show the letter in GTK 4."""
     import gi  # type: ignore[import-not-found]
 
     gi.require_version("Gtk", "4.0")

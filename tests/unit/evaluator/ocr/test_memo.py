@@ -13,7 +13,6 @@ WORD_PX, GAP_PX, HEIGHT_PX = 30, 10, 16
 
 
 def line(*shades: int) -> np.ndarray:
-    """Return a line of words, each a block of its own shade."""
     pixels = np.zeros((HEIGHT_PX, GAP_PX + len(shades) * (WORD_PX + GAP_PX), 3), np.uint8)
     for place, shade in enumerate(shades):
         left = GAP_PX + place * (WORD_PX + GAP_PX)
@@ -22,7 +21,6 @@ def line(*shades: int) -> np.ndarray:
 
 
 def reading(*words: str) -> Reading:
-    """Return those words, each in the middle of its place."""
     middles = [GAP_PX + place * (WORD_PX + GAP_PX) + WORD_PX / 2 for place in range(len(words))]
     between = [(left + right) / 2 for left, right in pairwise(middles)]
     found: list[float] = []

@@ -25,7 +25,6 @@ WINDOWS = (CLOCK, EDITOR, PALETTE)
 
 
 def is_seen(area: EffectArea, x: int, y: int) -> bool:
-    """Tell whether an effect at a display pixel would be seen."""
     inside, at = area.box, (x - area.box.x, y - area.box.y)
     hidden = any(one.x <= at[0] < one.right and one.y <= at[1] < one.bottom for one in area.ignore)
     return inside.x <= x < inside.right and inside.y <= y < inside.bottom and not hidden

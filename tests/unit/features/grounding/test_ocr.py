@@ -49,7 +49,6 @@ def paper() -> Pixels:
 
 
 def ink(pixels: Pixels, x: int, y: int, *widths: int, gap: int = 5, h: int = 12) -> None:
-    """Paint one block for each word, `gap` apart."""
     for width in widths:
         pixels[y : y + h, x : x + width] = 0
         x += width + gap
@@ -271,7 +270,6 @@ def test_the_field_below_a_label_is_that_of_the_next_label() -> None:
 
 
 def grey_form(*fields: Rect) -> Pixels:
-    """Return a grey panel with white fields on it."""
     pixels = paper()
     pixels[:] = 238
     for box in fields:

@@ -55,7 +55,6 @@ def made_of(tmp_path: Path, films: list[tuple[Path, int, float]], **given: Any) 
 
 
 def greys(shown: list[Any]) -> list[int]:
-    """Return the grey of each picture, in steps of 40."""
     found = [round(int(picture[40, 40]) / 40) * 40 for _, picture in shown]
     return [one for at, one in enumerate(found) if at == 0 or one != found[at - 1]]
 

@@ -20,7 +20,6 @@ def find_hidden(*rows: list[ReadLine]) -> list[HiddenBox]:
 
 
 def covers(found: list[HiddenBox], row: int, first: int, last: int) -> bool:
-    """Tell whether the cells first … last of a row lie in one of the boxes."""
     part = Rect(CELL * first, 20 * row + 4, CELL * (last - first), 12)
     return any(one.box.contains(part) for one in found)
 

@@ -14,7 +14,6 @@ CELL, ROW = 8, 24
 
 
 def row(number: int, *cells: tuple[int, str]) -> list[ReadLine]:
-    """Return a row of cells, each with its column."""
     return [ReadLine(text, Rect(CELL * x, ROW * number, CELL * len(text), 16)) for x, text in cells]
 
 

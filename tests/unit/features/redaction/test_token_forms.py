@@ -33,7 +33,6 @@ PLUGINS = (
 
 
 def find_tokens(text: str) -> list[RedactedSpan]:
-    """Return the keys that the scanner's rules find."""
     return list(find_by_rules(text, frozenset({Rule.KEY}), read=False))
 
 

@@ -22,7 +22,6 @@ SAID = DisplayAnnotation("an editor", (BIN, CHART))
 
 
 def make_change(*boxes: Rect) -> ChangedSince:
-    """Return the change of the tiles under these boxes."""
     tiles = 0
     for box in boxes:
         tiles |= GRID.find_touching(box)

@@ -77,7 +77,6 @@ class Rig:
         self.followed.append(screen)
 
     def spot(self, element_id: str, number: int = 3) -> LocatedElement | AcudError:
-        """Return what comes of a search on the display `number`."""
         found: list[LocatedElement | AcudError] = []
         handle = ElementHandle(element_id, int(element_id[1:].partition("-")[0]))
         StepTask(self.elements.locate(cast(Any, self.screens[number]), handle), directly, found.append).begin()

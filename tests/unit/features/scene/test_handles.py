@@ -15,7 +15,6 @@ BOX = Rect(100, 100, 80, 20)
 
 
 def scene(*elements: OcrElement | AxElement | VlmElement) -> Scene:
-    """Return a scene of display 3 with these elements."""
     display = SceneDisplay(3, Rect(0, 0, 1280, 720))
     ocr = tuple(one for one in elements if isinstance(one, OcrElement))
     ax = tuple(one for one in elements if isinstance(one, AxElement))

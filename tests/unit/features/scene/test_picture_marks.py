@@ -10,7 +10,6 @@ from acud.types.scene import AxElement, ElementMark, OcrElement, Scene, SceneDis
 
 
 def scene(*elements: OcrElement | AxElement | VlmElement) -> Scene:
-    """Return a scene of two displays of 1280x720, 3 and 4, with these elements."""
     displays = tuple(SceneDisplay(number, Rect(0, 0, 1280, 720)) for number in (3, 4))
     ocr = tuple(one for one in elements if isinstance(one, OcrElement))
     ax = tuple(one for one in elements if isinstance(one, AxElement))

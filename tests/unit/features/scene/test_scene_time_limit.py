@@ -38,8 +38,6 @@ class LateScenes:
         self.told: list[ProviderState] = []
 
     def look(self) -> ProviderState:
-        """Look, and return how the text was read at the end of the time."""
-
         def answer(_: object) -> None:
             self.told.append(self.scenes.reader(self.watched).seen.ocr)
             self.loop.stop()
