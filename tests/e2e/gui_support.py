@@ -105,8 +105,8 @@ def _is_painted(client: Client, display: str) -> bool:
     return bool((pixels > 200).all(axis=2).mean() > 0.5)
 
 
-def says(client: Client, display: DisplayInfo, text: str) -> None:
+def says(client: Client, display: DisplayInfo, text: str, window: str = "Controls") -> None:
     """Wait until the window says `text`."""
-    reply = client.wait_create(Text(text), display=display.name, timeout_s=100)
+    reply = client.wait_create(Text(text), f"window:{window}", display=display.name, timeout_s=100)
     end = client.wait_end(reply.wait.wait_id, timeout_s=100)
     assert end.wait.state == "resolved", f"{text!r} did not come: {end.wait.verdict.detail}"
