@@ -97,13 +97,14 @@ def stored(url: str | FleetSettings, name: str) -> list[tuple[str, Event | Trimm
     """Return what the stream of events holds of a host, oldest first: message id and event, or gap."""
 
     async def work(connection: NatsConnection) -> list[tuple[str, Event | Trimmed]]:
-        stream = await connection.find(streams.events(connection.names))
-        state = (await connection.streams.stream_info(stream)).state
-        found = []
-        for seq in range(state.first_seq, state.last_seq + 1):
-            message = await connection.streams.get_msg(stream, seq)
-            if (message.subject or "").split(".")[2] == name:
-                found.append(((message.headers or {})[ID], read(message.data or b"")))
+        stream, subject = await connection.find(streams.events(connection.names)), connection.names.event(name, ">")
+        last = await connection.streams.get_last_msg(stream, subject)
+        told = await connection.streams.subscribe(subject, stream=stream, ordered_consumer=True)
+        found, seq = [], 0
+        while seq < (last.seq or 0):
+            message = await told.next_msg(LONG_S)
+            seq = message.metadata.sequence.stream
+            found.append(((message.headers or {})[ID], read(message.data)))
         return found
 
     return over(url, work)

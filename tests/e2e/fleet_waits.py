@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from acud.protocol.events import Event
-from acud.types import Change, Rect, Until, WaitInfo
+from acud.types import Change, Rect, Until, WaitInfo, WakeAddress
 from acud_client.stream import EventStream
 from tests.e2e.desktop import Desk
 from tests.fixtures import nkey_files
@@ -33,11 +33,13 @@ class Users:
         return f"nkey_seed_file = {json.dumps(self.seed(name))}\n"
 
 
-def armed(fleet: Fleet, host: str, what: Until | None = None) -> WaitInfo:
+def armed(fleet: Fleet, host: str, what: Until | None = None, wake: WakeAddress | None = None) -> WaitInfo:
     """Return a wait on a display of `host`, for a change unless it is for `what`."""
     task = fleet.client.task_register("breaking", labels={"is": host}).view.task
     assert task.display.startswith(f"{host}/")
-    return fleet.client.wait_create(what or Change(), task_id=task.task_id, timeout_s=600).wait
+    return fleet.client.wait_create(
+        what or Change(), task_id=task.task_id, timeout_s=600, wake=wake or WakeAddress()
+    ).wait
 
 
 def paint(fleet: Fleet, wait: WaitInfo) -> None:

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -14,20 +11,27 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from acud.base.errors import Conflict, InvalidRequest, NotFound, Refused
+from acud.base import ids
+from acud.base.errors import AcudError, Conflict, InvalidRequest, NotFound, Refused, Unavailable
+from acud.config.fleet import FleetSettings
+from acud.features.fleet.connection import NatsConnection
+from acud.protocol import VERSION
+from acud.protocol.fleet import HostState
 from acud.protocol.requests.tasks import TaskRegister, TaskReply
 from acud.types import Change, Rect, WaitState
 from acud_client import Client
+from acud_fleet.registry import Registry
+from tests.e2e.cli_support import CommandLine
 from tests.e2e.desktop import Desk
-from tests.e2e.fleet_waits import heard
+from tests.e2e.fleet_waits import armed, heard, paint
 from tests.e2e.mcp_support import stdio
-from tests.fixtures.fleet_rig import CALM_S, EndpointProcess, Fleet, until
+from tests.fixtures.fleet_rig import CALM_S, LEASE_S, LONG_S, EndpointProcess, Fleet, until
 
 
 @pytest.fixture(scope="module")
 def fleet() -> Iterator[Fleet]:
-    """Three hosts, of which one carries a label."""
-    with Fleet({"h1": "", "h2": 'gpu = "yes"', "h3": ""}, room=3, lease_s=CALM_S) as running:
+    """Three hosts, of which one has a graphics card."""
+    with Fleet({"h1": 'is = "h1"', "h2": 'is = "h2", gpu = "yes"', "h3": ""}, room=3, lease_s=CALM_S) as running:
         yield running
 
 
@@ -133,12 +137,12 @@ def test_the_same_request_again_starts_nothing_twice(client: Client) -> None:
 def test_the_same_request_through_two_endpoints_at_once_starts_one_thing(
     client: Client, other: Client, fleet: Fleet
 ) -> None:
-    for number in range(4):
+    for number in range(2):
         asked = _at_once(client, other, [f"req-both-{number}"] * 2)
         assert len({reply.view.task.task_id for reply in asked if isinstance(reply, TaskReply)}) == 1, asked
     there = {host: len(daemon.client.task_list().tasks) for host, daemon in fleet.daemons.items()}
-    assert sum(there.values()) == 4, there
-    assert len(client.task_list().tasks) == 4
+    assert sum(there.values()) == 2, there
+    assert len(client.task_list().tasks) == 2
 
 
 def test_two_endpoints_want_the_last_place_and_one_gets_it(client: Client, other: Client) -> None:
@@ -196,12 +200,13 @@ def test_events_of_all_hosts_come_through_the_endpoint(client: Client) -> None:
 
 def test_the_command_line_speaks_to_the_endpoint(fleet: Fleet, client: Client) -> None:
     task = client.task_register("by command line").view.task
-    listed = _acud(fleet, "--fleet", "--json", "task", "list")
+    acud = CommandLine(fleet.endpoint.home)
+    listed = acud.json("--fleet", "task", "list")
     assert [view["task"]["task_id"] for view in listed["tasks"]] == [task.task_id]
-    hosts = _acud(fleet, "--json", "fleet", "hosts")
+    hosts = acud.json("fleet", "hosts")
     assert [one["host"] for one in hosts["hosts"]] == ["h1", "h2", "h3"]
-    assert _acud(fleet, "--json", "fleet", "place", task.task_id)["host"] == task.display.partition("/")[0]
-    assert _acud(fleet, "--json", "fleet", "status")["endpoint"]["hosts"] == {"h1": "up", "h2": "up", "h3": "up"}
+    assert acud.json("fleet", "place", task.task_id)["host"] == task.display.partition("/")[0]
+    assert acud.json("fleet", "status")["endpoint"]["hosts"] == {"h1": "up", "h2": "up", "h3": "up"}
 
 
 def test_the_mcp_server_speaks_to_the_endpoint(fleet: Fleet, client: Client) -> None:
@@ -215,9 +220,66 @@ def test_the_mcp_server_speaks_to_the_endpoint(fleet: Fleet, client: Client) -> 
     assert task.task_id in asyncio.run(ask())
 
 
-def _acud(fleet: Fleet, *arguments: str) -> dict:  # type: ignore[type-arg]
-    done = subprocess.run(
-        [sys.executable, "-m", "acud_cli", *arguments], env=fleet.endpoint.env, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return json.loads(done.stdout)  # type: ignore[no-any-return]
+# ---- what breaks ----------------------------------------------------------------------------------------------------
+
+
+def test_the_server_killed_and_back_costs_time_and_nothing_else(fleet: Fleet, client: Client) -> None:
+    wait = armed(fleet, "h1")
+    server = fleet.nats.servers[0]
+    server.kill()
+    until(lambda: _fault(client) == "fleet_down", "the loss")
+    until(lambda: "fleet: " in " ".join(fleet.daemons["h1"].client.status().degraded), "the daemon's own word")
+    server.start()
+    until(lambda: _lives(fleet) == dict.fromkeys(fleet.daemons, "up"), "the hosts")
+    assert [event.topic for event in client.events_since(topic="fleet.lost").events] == []
+    paint(fleet, wait)
+    assert client.wait_end(wait.wait_id, timeout_s=LONG_S).wait.state is WaitState.RESOLVED
+
+
+def test_the_endpoint_killed_loses_nothing(fleet: Fleet, client: Client) -> None:
+    wait = armed(fleet, "h2")
+    assert fleet.endpoint.process is not None
+    fleet.endpoint.process.kill()
+    fleet.endpoint.process.wait()
+    fleet.endpoint.start()
+    assert client.fleet_place(wait.wait_id).host == "h2"
+    paint(fleet, wait)
+    assert client.wait_end(wait.wait_id, timeout_s=LONG_S).wait.state is WaitState.RESOLVED
+
+
+@pytest.mark.long
+def test_a_host_of_another_version_is_told_and_not_asked() -> None:
+    with Fleet({"h1": ""}) as fleet:
+        _claim_to_be(fleet, HostState("h7", "x", {}, 0, 9, 0.0, "9.9.9", VERSION + 1, time.time()))
+        until(lambda: fleet.lives().get("h7") == "foreign", "the stranger")
+        told = next(one for one in fleet.client.fleet_hosts().hosts if one.host == "h7")
+        assert told.reason == f"host h7 (acud 9.9.9) speaks protocol {VERSION + 1}, this side {VERSION}"
+        assert fleet.client.display_create(64, 64).display.name.startswith("h1/")
+        assert any("h7" in words for words in fleet.client.status().degraded)
+        until(lambda: fleet.lives()["h7"] == "lost", "the end of its lease")
+        fleet.client.fleet_drain("h7", "forget")
+        assert fleet.lives() == {"h1": "up"}
+
+
+def _claim_to_be(fleet: Fleet, state: HostState) -> None:
+    async def claim() -> None:
+        async with NatsConnection(FleetSettings(url=fleet.nats.url, lease_s=LEASE_S), ids.new_id("test")) as connection:
+            await connection.ready()
+            await Registry(connection).renew(state)
+
+    asyncio.run(claim())
+
+
+def _fault(client: Client) -> str:
+    try:
+        client.fleet_hosts()
+    except AcudError as fault:
+        return str(fault.facts.get("reason", fault.code))
+    return ""
+
+
+def _lives(fleet: Fleet) -> dict[str, str]:
+    try:
+        return fleet.lives()
+    except Unavailable:
+        return {}

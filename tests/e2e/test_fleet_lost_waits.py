@@ -10,8 +10,9 @@ from contextlib import ExitStack
 
 import pytest
 
+from acud.base.errors import Unavailable
 from acud.protocol.requests.waits import WaitResultReply
-from acud.types import Change, WaitInfo, WaitState, WakeState
+from acud.types import Answer, Change, WaitInfo, WaitState, WakeAddress, WakeState
 from acud_client import Client
 from tests.e2e import faults
 from tests.e2e.fleet_support import taken
@@ -74,6 +75,41 @@ class Blocked(threading.Thread):
 
 def _wake_id(wait: WaitInfo) -> str:
     return wait.wait_id.replace("wait-", "wake-")
+
+
+def test_a_host_killed_in_mid_wait_is_lost_and_told_and_comes_back(rig: Rig) -> None:
+    fleet, client = rig.fleet, rig.fleet.client
+    unwoken = WakeAddress(routes=())
+    lost, other = (armed(fleet, host, wake=unwoken) for host in ("h1", "h2"))
+    with client.events(topic="fleet.") as stream:
+        stream.next(timeout_s=0.1)
+        kill(fleet, "h1")
+        heard(stream, "fleet.lost", "h1")
+    found = client.wait_result(lost.wait_id).wait
+    assert found.state is WaitState.WATCHING
+    assert (found.verdict.answer, found.verdict.code) == (Answer.UNKNOWN, "host_lost")
+    assert found.note.startswith("lost(host h1)")
+    listed = {wait.wait_id: wait.note for wait in client.wait_list().waits}
+    assert listed[lost.wait_id].startswith("lost(host h1)")
+    assert listed[other.wait_id] == ""
+    notes = {view.task.task_id: view.note for view in client.task_list().tasks}
+    assert notes[lost.spec.task_id].startswith("lost(host h1)")
+    assert any("host h1 is lost" in words for words in client.status().degraded)
+    states = {one.name: one.state.value for one in client.display_list().displays}
+    assert states[lost.display] == "down"
+    assert states[other.display] == "up"
+    with pytest.raises(Unavailable, match="host h1 is lost"):
+        client.look(display=lost.display)
+    with pytest.raises(Unavailable, match="can't be told whole"):
+        client.record_list()
+    paint(fleet, other)
+    assert client.wait_end(other.wait_id, timeout_s=LONG_S).wait.state is WaitState.RESOLVED
+    blocked = Blocked(client, lost)  # somebody blocks for the result meanwhile, and gets it
+    blocked.start()
+    fleet.daemons["h1"].start()
+    rig.back("h1")
+    paint(fleet, lost)
+    assert blocked.ended().state is WaitState.RESOLVED
 
 
 def test_a_host_dies_and_its_wait_times_out_wakes_once_and_stays_so_when_it_is_back(rig: Rig) -> None:

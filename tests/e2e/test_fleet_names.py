@@ -120,12 +120,3 @@ def test_who_writes_under_its_name_is_told_of_and_does_not_keep_it_out(
 
 def _entries(servers: FleetSettings) -> dict[str, HostState]:
     return over(servers, lambda connection: Registry(connection).entries("h1"))
-
-
-def test_the_next_run_of_a_killed_daemon_has_its_name_at_once(tmp_path: Path) -> None:
-    with FleetServers(lease_s=600) as nats, host(nats.url, "h1", tmp_path, fleet={"lease_s": 600}) as daemon:
-        servers = FleetSettings(url=nats.url, lease_s=600)
-        until(lambda: has_it(daemon, servers), "the lease")
-        daemon.kill()
-        daemon.start()
-        until(lambda: has_it(daemon, servers), "the lease, long before it runs out")

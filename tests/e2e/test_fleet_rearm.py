@@ -308,43 +308,40 @@ def test_a_host_behind_a_cut_wire_changes_nothing_of_a_wait_that_went_elsewhere(
     assert fleet.client.wait_result(wait.wait_id).wait.display == moved.display
 
 
-def test_a_wait_that_no_host_would_take_or_could_make_again_times_out_as_lost(fleet: Fleet, tmp_path: Path) -> None:
-    folders = [tmp_path / name for name in ("only", "any", "here")]
+def test_a_wait_goes_to_the_next_host_where_one_refuses_it_and_times_out_as_lost_where_none_takes_it(
+    fleet: Fleet, tmp_path: Path
+) -> None:
+    folders = [tmp_path / name for name in ("only", "any", "here", "judged")]
     for folder in folders:
         folder.mkdir()
     only, there = shown(fleet, "h1", folders[0], {"is": "h1"}), shown(fleet, "h1", folders[1])
-    client = fleet.daemons["h1"].client
+    client, second = fleet.daemons["h1"].client, fleet.daemons["h2"].client
     client.desktop_action([Launch(("sleep", "600"), str(folders[2]))], display=there.name)
     wait, other = armed(fleet, only, timeout_s=30.0), armed(fleet, there, timeout_s=30.0)
     folders[2].rmdir()  # as on a host that has no such folder
+    judged = shown(fleet, "h1", folders[3])
+    either = AnyOf((WindowTitle("Done"), Criteria("the export has ended")))
+    moves = armed(fleet, judged, until_=either, judge="office")
+    busy = fleet.daemons["h3"].client.display_create(64, 64).display.name  # h2, which has no such judge, has more room
+    before = second.events_since().newest
     kill(fleet, "h1")
-    assert sorted(taken(fleet.nats.url, 2)) == sorted(map(wake_id, (wait, other)))
+    moved = now_on(fleet.client, moves, "h1")
+    assert moved.display.startswith("h3/")
+    judged.finish()
+    assert sorted(taken(fleet.nats.url, 3)) == sorted(map(wake_id, (wait, other, moves)))
+    faults.event(fleet.daemons["h2"], "display.ended", after=before)
+    assert fleet.client.wait_result(moves.wait_id).wait.state is WaitState.RESOLVED
     told, unmade = (fleet.client.wait_result(one.wait_id).wait for one in (wait, other))
     assert {(one.state, one.verdict.code) for one in (told, unmade)} == {(WaitState.TIMEOUT, "host_lost")}
     assert "could not be armed again: no host of the fleet takes it" in told.message
     assert "not labelled is=h1" in told.message
     assert "h2: the display could not be made again there" in unmade.message
-    for host in ("h2", "h3"):
-        assert fleet.daemons[host].client.display_list().displays == ()
+    kept = {one.name for one in fleet.daemons["h3"].client.display_list().displays}
+    assert kept == {busy, moved.display.partition("/")[2]}
+    assert second.display_list().displays == ()
     fleet.daemons["h1"].start()
     up(fleet.client, "h1")
     assert own(fleet, "h1", wait).message == told.message
-
-
-def test_a_wait_that_a_host_refuses_goes_to_the_next(fleet: Rig, tmp_path: Path) -> None:
-    there = shown(fleet, "h1", tmp_path)
-    either = AnyOf((WindowTitle("Done"), Criteria("the export has ended")))
-    wait = armed(fleet, there, until_=either, judge="office")
-    fleet.daemons["h3"].client.display_create(64, 64)  # so that h2, which has no such judge, has more room
-    before = fleet.daemons["h2"].client.events_since().newest
-    kill(fleet, "h1")
-    moved = now_on(fleet.client, wait, "h1")
-    assert moved.display.startswith("h3/")
-    assert fleet.daemons["h2"].client.display_list().displays == ()
-    faults.event(fleet.daemons["h2"], "display.ended", after=before)
-    there.finish()
-    assert taken(fleet.nats.url, 1) == [wake_id(wait)]
-    assert fleet.client.wait_result(wait.wait_id).wait.state is WaitState.RESOLVED
 
 
 def test_a_host_that_is_forgotten_leaves_its_waits_to_others(fleet: Fleet, tmp_path: Path) -> None:

@@ -146,13 +146,13 @@ def examples() -> list[str]:
 
 
 NOT_HERE = {
-    "acud fleet worker --backend ollama": "needs a NATS server (test_fleet_whole.py)",
+    "acud fleet worker --backend ollama": "needs a NATS server (test_fleet_permissions.py)",
     "acud fleet worker --backend vllm --backend openrouter --concurrency 32": "the same",
     "acud fleet worker --ray": "needs Ray (test_fleet_ray.py)",
     'eval "$(acud completion zsh)"': "needs a zsh; tests/unit/clients/test_app.py makes the script",
 }
 NOT_HERE_AT_ALL = {
-    "acud fleet ": "needs a NATS server (test_fleet_whole.py)", "acud daemon run": "is the daemon (test_cli_daemon.py)",
+    "acud fleet ": "needs a NATS server (test_fleet_wakes.py)", "acud daemon run": "is the daemon (test_cli_daemon.py)",
     "acud daemon stop": "ends the daemon that the others need (test_cli_daemon.py)", "acud daemon restart": "the same",
     "acud daemon drain": "the same", "acud demo": "starts a daemon of its own (test_cli_demo.py)",
     "acud agent run": "needs a model (test_agent.py)",
