@@ -125,24 +125,17 @@ def test_death_in_mid_drag(
     assert "of 64 (drag from " in fault.message
     assert fault.facts["failed"] == fault.facts["done"] + 1 <= 64
     assert not isinstance(fault, OutcomeUnknown) or fault.hint == "look before you go on; it is not repeated"
+    if end is kill_capture:  # the display is acted on again
 
+        def clicked() -> ActionReply | None:
+            try:
+                return act(daemon.client, Click(Point(3, 3)), display=view.name)
+            except Unavailable:  # DisplayDown is one
+                return None
 
-def test_after_the_death_of_capture_the_display_is_acted_on_again(
-    daemon: Daemon, view: DisplayInfo, tmp_path: Path
-) -> None:
-    dragging = Dragging(daemon, view.name, tmp_path)
-    kill_capture(daemon, view.name)
-    assert dragging.is_honest(), dragging.outcome()
-
-    def clicked() -> ActionReply | None:
-        try:
-            return act(daemon.client, Click(Point(3, 3)), display=view.name)
-        except Unavailable:  # DisplayDown is one
-            return None
-
-    before = dragging.presses()
-    until(clicked, "a click")
-    until(lambda: dragging.presses() > before, "its press")
+        before = dragging.presses()
+        until(clicked, "a click")
+        until(lambda: dragging.presses() > before, "its press")
 
 
 def test_a_display_that_is_down_is_not_acted_on(daemon: Daemon, view: DisplayInfo) -> None:

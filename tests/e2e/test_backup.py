@@ -17,7 +17,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from acud.protocol.archive import BackupAsk
+from acud.archive.restore import restore
+from acud.base.errors import InvalidRequest
+from acud.protocol.archive import BackupAsk, RestoreAsk
 from acud.store import backup
 from tests.e2e import faults
 from tests.e2e.cli_support import CommandLine, settings
@@ -124,19 +126,6 @@ NO_BACKUPS = [
 """What a .tar holds, and what is said of it."""
 
 
-def test_a_tar_that_is_no_backup_is_refused_and_writes_nothing_elsewhere(
-    daemon: Daemon, acud: CommandLine, tmp_path: Path
-) -> None:
-    fill(daemon)
-    daemon.stop()
-    before = daemon.paths.database.read_bytes()
-    for members, words in NO_BACKUPS:
-        assert words in refused(acud, "restore", packed(tmp_path / "kept.tar", *members), 2)
-        assert daemon.paths.database.read_bytes() == before
-        assert not list(daemon.home.rglob("outside")) + list(tmp_path.rglob("outside"))
-        assert not Path("/tmp/acud-outside").exists()
-
-
 def bad(kept: Path) -> dict[str, Any]:
     """Ways in which a backup is not whole any more, and what is said of each."""
 
@@ -155,18 +144,31 @@ def bad(kept: Path) -> dict[str, Any]:
     }
 
 
-def test_a_backup_that_is_not_whole_replaces_nothing(daemon: Daemon, acud: CommandLine, tmp_path: Path) -> None:
+def test_what_is_no_whole_backup_replaces_nothing_and_writes_nothing_elsewhere(
+    daemon: Daemon, acud: CommandLine, tmp_path: Path
+) -> None:
     fill(daemon)
-    good, kept = tmp_path / "good", tmp_path / "kept"
+    good, kept, tar = tmp_path / "good", tmp_path / "kept", tmp_path / "kept.tar"
     acud.run("backup", str(good))
     daemon.stop()
     before = daemon.paths.database.read_bytes()
+
+    def fault_of(place: Path) -> str:
+        with pytest.raises(InvalidRequest) as fault:
+            restore(daemon.paths, RestoreAsk(str(place)), 0.0)
+        assert daemon.paths.database.read_bytes() == before
+        return fault.value.message
+
     for words in bad(kept):
         shutil.copytree(good, kept)
         bad(kept)[words]()
-        assert words in refused(acud, "restore", kept, 2)
+        assert words in fault_of(kept)
         shutil.rmtree(kept)
-    assert daemon.paths.database.read_bytes() == before
+    for members, words in NO_BACKUPS:
+        assert words in fault_of(packed(tar, *members))
+        assert not list(daemon.home.rglob("outside")) + list(tmp_path.rglob("outside"))
+        assert not Path("/tmp/acud-outside").exists()
+    assert NO_BACKUPS[-1][1] in refused(acud, "restore", tar, 2)
     assert not list(daemon.paths.home.glob("replaced-*"))
     daemon.start()
     assert tasks(daemon) == {"before"}

@@ -21,64 +21,67 @@ from tests.fixtures.daemon import Daemon
 
 LONG_S = 600.0
 GREEN = 0x00C040
-BELOW, ABOVE = Rect(64, 64, 160, 96), Rect(160, 96, 160, 96)
+ODD_REGION, IN_IT = "region:500,400,37,21", Rect(513, 413, 3, 3)
 
 
 class Case(Struct, frozen=True):
-    """A target, where painting is a change of it, and where it is none (None: nowhere)."""
+    """A target, where painting is a change of it, and where it is none."""
 
     target: str
     inside: Rect
-    outside: Rect | None = None
-    ignore: tuple[Rect, ...] = ()
-    covered: bool = False
+    outside: Rect
+    window: str = ""
+    """What is painted in, where that is not the screen."""
 
 
-CASES = {
-    "region": Case("region:96,96,64,48", Rect(100, 100, 3, 3), Rect(320, 320, 40, 40)),
-    "odd region": Case("region:100,100,37,21", Rect(113, 113, 3, 3), Rect(97, 97, 3, 30)),
-    "ignored boxes": Case("screen", Rect(206, 205, 1, 1), Rect(203, 205, 2, 12), (Rect(203, 205, 2, 12),)),
-    "window": Case("window:below", Rect(70, 70, 5, 5), Rect(224, 100, 40, 40)),
-    "covered window": Case("window:below", Rect(70, 70, 5, 5), Rect(170, 100, 40, 40), covered=True),
-}
-"""Outside is beside the target in tiles that lie in it in part, where there are some."""
+REGION = Case("region:400,304,64,48", Rect(404, 308, 3, 3), Rect(480, 380, 40, 40))
+COVERED = Case("window:below", Rect(6, 6, 5, 5), Rect(170, 100, 40, 40), "below")
+SCREEN = Case("screen", Rect(206, 305, 1, 1), Rect(203, 305, 2, 12))
+"""All of the screen but where the others are painted, and its own outside."""
 
 
 class Scene:
-    """A display with a window `below`, in part under another where a case says so, and the daemon that sees it."""
+    """A display with windows by title, and the daemon that sees it."""
 
     def __init__(self, daemon: Daemon, desk: Desk, display: str) -> None:
         self.daemon, self.desk, self.display = daemon, desk, display
-        self.windows: tuple[int, ...] = ()
+        self.windows: dict[str, int] = {}
 
-    def arm(self, case: Case) -> WaitInfo:
-        """Return a wait whose baseline no evaluator has looked at: it is stopped."""
-        self.windows = (self.desk.window(BELOW, 0x204080, "below"),)
-        if case.covered:
-            self.windows += (self.desk.window(ABOVE, 0x802040, "above"),)
-        until(lambda: self.shown() == set(self.windows), "the windows of this test, and no others")
+    def open(self, **boxes: Rect) -> None:
+        """Open windows, each above those before; return once the daemon knows of these and no others."""
+        self.windows |= {title: self.desk.window(box, 0x204080, title) for title, box in boxes.items()}
+        wanted = set(self.windows.values())
+        until(lambda: wanted == {one.window_id for one in faults.display(self.daemon, self.display).windows}, "windows")
+
+    def arm(self, *targets: str, ignore: tuple[Rect, ...] = ()) -> list[WaitInfo]:
+        """Return waits whose baselines no evaluator has looked at: it is stopped."""
         faults.kill(faults.running(self.daemon, "evaluator").pid, faults.signal.SIGSTOP)
-        wait = self.daemon.client.wait_create(
-            Change(), case.target, display=self.display, ignore=list(case.ignore), timeout_s=LONG_S
-        ).wait
+        return [self.arm_one(target, ignore=ignore) for target in targets]
+
+    def arm_one(self, target: str, display: str = "", ignore: tuple[Rect, ...] = ()) -> WaitInfo:
+        """Return a wait for a change of `target` once its baseline is stored."""
+        create = self.daemon.client.wait_create
+        boxes = list(ignore) if target == "screen" else []
+        wait = create(Change(), target, display=display or self.display, ignore=boxes, timeout_s=LONG_S).wait
         until(lambda: kept(self.daemon, wait.wait_id), "the baseline")
         return wait
 
-    def shown(self) -> set[int]:
-        """Return the ids of the windows that the daemon knows of."""
-        return {window.window_id for window in faults.display(self.daemon, self.display).windows}
+    def paint(self, case: Case, colour: int = GREEN) -> None:
+        """Change its target."""
+        self.desk.fill(case.inside, colour, self.windows.get(case.window, 0))
 
-    @property
-    def window(self) -> int:
-        """The window below."""
-        return self.windows[0]
+    def unchanged(self, *waits: WaitInfo) -> None:
+        """See that these were compared with what their targets show, which is no change."""
+        for wait in waits:
+            info = judged(self.daemon.client, wait.wait_id, "no")
+            assert info.verdict.detail == "the target has not changed since the baseline"
+            compared(self.daemon, wait.wait_id)
+            assert shown(self.daemon.client, wait.wait_id).state is WaitState.WATCHING
 
-    def paint(self, box: Rect, case: Case, colour: int = GREEN) -> None:
-        """Paint on the screen, or in the covered window itself where the case is about one."""
-        if case.covered and box == case.inside:
-            self.desk.fill(box.shift(-BELOW.x, -BELOW.y), colour, self.window)
-        else:
-            self.desk.fill(box, colour)
+    def changed(self, *waits: WaitInfo) -> None:
+        """See that these end, and by what was painted."""
+        for wait in waits:
+            assert ended(self.daemon.client, wait.wait_id).verdict.detail.startswith("changed tiles cover")
 
 
 def kept(daemon: Daemon, wait_id: str) -> dict[str, str]:
@@ -110,70 +113,57 @@ def scene(host: tuple[Daemon, Desk, str]) -> Iterator[Scene]:
             daemon.client.wait_cancel(wait.wait_id)
 
 
-@pytest.mark.parametrize(
-    "case", [CASES["region"], CASES["ignored boxes"], CASES["covered window"]], ids=lambda c: c.target
-)
-def test_nothing_painted_is_no_change_and_what_is_painted_meanwhile_is_one(scene: Scene, case: Case) -> None:
-    """Twice killed: once with nothing painted in the target, then with something."""
-    wait = scene.arm(case)
+def test_nothing_painted_is_no_change_and_what_is_painted_meanwhile_is_one(scene: Scene) -> None:
+    """Twice killed: once with nothing painted in the targets, then with something."""
+    scene.open(below=Rect(64, 64, 160, 96), above=Rect(160, 96, 160, 96))
+    others = (REGION.inside, REGION.outside, COVERED.inside.shift(64, 64), COVERED.outside, SCREEN.outside)
+    waits = scene.arm(REGION.target, COVERED.target, SCREEN.target, ignore=others)
     scene.daemon.kill()
-    if case.outside is not None:
+    for case in (REGION, COVERED, SCREEN):
         scene.desk.fill(case.outside, GREEN)
     scene.daemon.start()
-    info = judged(scene.daemon.client, wait.wait_id, "no")
-    assert info.verdict.detail == "the target has not changed since the baseline"
-    compared(scene.daemon, wait.wait_id)
-    assert shown(scene.daemon.client, wait.wait_id).state is WaitState.WATCHING
+    scene.unchanged(*waits)
     scene.daemon.kill()
-    scene.paint(case.inside, case)
+    for case in (REGION, COVERED, SCREEN):
+        scene.paint(case)
     scene.daemon.start()
-    assert ended(scene.daemon.client, wait.wait_id).verdict.detail.startswith("changed tiles cover")
-    until(lambda: len(faults.rings(scene.daemon.paths)) == 1 or case.covered, "one display, one ring")
+    scene.changed(*waits)
+    until(lambda: len([name for name in faults.rings(scene.daemon.paths) if ".w" not in name]) == 1, "one ring")
 
 
-def test_what_is_painted_before_anybody_has_looked_is_a_change(scene: Scene) -> None:
-    case = CASES["odd region"]
-    wait = scene.arm(case)
+def test_a_window_that_is_elsewhere_meanwhile_is_compared_by_its_look(scene: Scene) -> None:
+    """What is painted meanwhile, before anybody has looked, is a change."""
+    scene.open(
+        moved=Rect(16, 16, 120, 80), painted=Rect(320, 16, 120, 80), under=Rect(16, 200, 120, 80),
+        over=Rect(80, 230, 120, 80), free=Rect(320, 200, 120, 80),
+    )  # fmt: skip
+    *still, painted, region = scene.arm(*(f"window:{one}" for one in ("moved", "under", "free", "painted")), ODD_REGION)
     scene.daemon.kill()
-    scene.paint(case.inside, case)
+    scene.desk.place(scene.windows["moved"], Rect(53, 27, 120, 80))
+    scene.desk.close(scene.windows["over"])
+    scene.desk.window(Rect(380, 230, 120, 80), 0x802040, "another")
+    scene.desk.place(scene.windows["painted"], Rect(357, 27, 120, 80))
+    scene.desk.fill(Rect(3, 3, 5, 5), GREEN, scene.windows["painted"])
+    scene.desk.fill(IN_IT, GREEN)
     scene.daemon.start()
-    assert ended(scene.daemon.client, wait.wait_id).verdict.detail.startswith("changed tiles cover")
-
-
-@pytest.mark.parametrize("how", ["moved", "moved and painted", "uncovered", "covered"])
-def test_a_window_that_is_elsewhere_meanwhile_is_compared_by_its_look(scene: Scene, how: str) -> None:
-    wait = scene.arm(CASES["covered window" if how == "uncovered" else "window"])
-    above = next(window for window in (*scene.windows[1:], 0))
-    scene.daemon.kill()
-    match how:
-        case "moved" | "moved and painted":
-            scene.desk.place(scene.window, Rect(BELOW.x + 37, BELOW.y + 11, BELOW.w, BELOW.h))
-        case "uncovered":
-            scene.desk.close(above)
-        case "covered":
-            scene.desk.window(ABOVE, 0x802040, "above")
-    if how == "moved and painted":
-        scene.desk.fill(Rect(3, 3, 5, 5), GREEN, scene.window)
-    scene.daemon.start()
-    if how != "moved and painted":
-        compared(scene.daemon, wait.wait_id)
-        judged(scene.daemon.client, wait.wait_id, "no")
-        scene.desk.fill(Rect(3, 3, 5, 5), GREEN, scene.window)
-    assert ended(scene.daemon.client, wait.wait_id).verdict.detail.startswith("changed tiles cover")
+    scene.changed(painted, region)
+    scene.unchanged(*still)
+    for title in ("moved", "under", "free"):
+        scene.desk.fill(Rect(3, 3, 5, 5), GREEN, scene.windows[title])
+    scene.changed(*still)
 
 
 def test_what_was_painted_and_undone_before_the_end_was_stored_is_a_change(scene: Scene) -> None:
     """The yes waits for its picture, which the stopped evaluator does not take; nothing of it is stored."""
-    case = CASES["region"]
-    wait = scene.arm(case)
+    (wait,) = scene.arm(REGION.target)
     before = scene.desk.pixels()
-    scene.paint(case.inside, case)
+    scene.paint(REGION)
     judged(scene.daemon.client, wait.wait_id, "yes")
-    scene.paint(case.inside, case, 0x204080)
+    scene.paint(REGION, 0)
     assert (scene.desk.pixels() == before).all()
     scene.daemon.kill()
     scene.daemon.start()
-    assert ended(scene.daemon.client, wait.wait_id).verdict.detail.startswith("changed tiles cover")
+    scene.changed(wait)
 
 
 def test_a_place_that_is_hidden_is_known_after_a_kill(scene: Scene) -> None:
@@ -194,52 +184,50 @@ def test_a_place_that_is_hidden_is_known_after_a_kill(scene: Scene) -> None:
 
 
 def test_a_baseline_holds_over_many_kills_and_many_frames(scene: Scene) -> None:
-    case = CASES["region"]
-    wait = scene.arm(case)
-    assert case.outside is not None
+    """So does a token that a client took before."""
+    client = scene.daemon.client
+    (wait,) = scene.arm(REGION.target)
+    token = client.baseline(REGION.target, display=scene.display).baseline
     for turn in range(2):
         before = faults.display(scene.daemon, scene.display).frame
         for colour in range(8):  # more than there are slots
             seen = faults.display(scene.daemon, scene.display).frame
-            scene.desk.fill(case.outside, 1000 * turn + colour + 1)
+            scene.desk.fill(REGION.outside, 1000 * turn + colour + 1)
             until(lambda seen=seen: faults.display(scene.daemon, scene.display).frame > seen, "a frame")  # type: ignore[misc]
         scene.daemon.kill()
         scene.daemon.start()
-        judged(scene.daemon.client, wait.wait_id, "no")
+        judged(client, wait.wait_id, "no")
         assert faults.display(scene.daemon, scene.display).frame > before
-    scene.paint(case.inside, case)
-    ended(scene.daemon.client, wait.wait_id)
+    late = client.wait_create(Change(baseline=token), REGION.target, display=scene.display, timeout_s=LONG_S).wait
+    judged(client, late.wait_id, "no")
+    scene.paint(REGION)
+    scene.changed(wait, late)
 
 
-@pytest.mark.parametrize("how", ["gone", "damaged"])
-def test_without_the_frames_from_before_it_counts_as_changed_and_says_why(scene: Scene, how: str) -> None:
-    """A wait's own look was stored; the token of a whole screen has none."""
-    wait = scene.arm(CASES["region"])
-    token = scene.daemon.client.baseline("screen", display=scene.display).baseline
+def test_without_the_frames_from_before_it_counts_as_changed_and_says_why(scene: Scene) -> None:
+    """Of one display they are gone, of another damaged. A wait's own look was stored; the token of a whole screen has
+    none.
+    """
+    client = scene.daemon.client
+    displays = (scene.display, client.display_create(320, 240).display.name)
+    scene.arm()
+    waits = [scene.arm_one("region:96,96,64,48", display) for display in displays]
+    tokens = [client.baseline("screen", display=display).baseline for display in displays]
     scene.daemon.kill()
-    for ring in scene.daemon.paths.shm.iterdir():
-        if how == "gone":
-            ring.unlink()
-        else:
-            ring.write_bytes(b"no ring")
+    gone, damaged, *more = scene.daemon.paths.shm.iterdir()
+    assert not more
+    gone.unlink()
+    damaged.write_bytes(b"no ring")
     scene.daemon.start()
-    judged(scene.daemon.client, wait.wait_id, "no")
-    late = scene.daemon.client.wait_create(Change(baseline=token), display=scene.display, timeout_s=LONG_S).wait
-    assert ended(scene.daemon.client, late.wait_id).verdict.detail == (
-        "it counts as changed, for it could not be compared with its baseline: "
-        "acud was restarted since, and what it had seen before is gone"
-    )
-    assert len(faults.rings(scene.daemon.paths)) == 1
-
-
-def test_a_token_that_a_client_took_before_is_still_good(scene: Scene) -> None:
-    token = scene.daemon.client.baseline("screen", display=scene.display).baseline
-    scene.daemon.kill()
-    scene.daemon.start()
-    wait = scene.daemon.client.wait_create(Change(baseline=token), display=scene.display, timeout_s=LONG_S).wait
-    judged(scene.daemon.client, wait.wait_id, "no")
-    scene.desk.fill(Rect(0, 0, 4, 4), GREEN)
-    ended(scene.daemon.client, wait.wait_id)
+    for wait, token, display in zip(waits, tokens, displays, strict=True):
+        judged(client, wait.wait_id, "no")
+        late = client.wait_create(Change(baseline=token), display=display, timeout_s=LONG_S).wait
+        assert ended(client, late.wait_id).verdict.detail == (
+            "it counts as changed, for it could not be compared with its baseline: "
+            "acud was restarted since, and what it had seen before is gone"
+        )
+    assert len(faults.rings(scene.daemon.paths)) == 2
+    client.display_remove(displays[1], force=True)
 
 
 def test_an_orderly_end_leaves_no_ring_of_before() -> None:

@@ -49,7 +49,8 @@ def judge(script: Judge) -> Judge:
 
 @pytest.fixture(scope="module")
 def running(script: Judge) -> Iterator[Daemon]:
-    with Daemon(settings=faults.settings(script)) as running:
+    patient = {"child_silent_s": 600}  # with an evaluator that stands still
+    with Daemon(settings=faults.settings(script, daemon=patient)) as running:
         yield running
 
 
@@ -71,27 +72,26 @@ def _evaluations(daemon: Daemon, wait: WaitInfo, count: int) -> list[tuple[float
     return faults.until(found, f"{count} evaluations")
 
 
-@pytest.mark.parametrize(
-    ("fault", "code", "pauses"),
-    [("error", "judge_down", (1.0, 2.0)), ("garbage", "unparsable", (1.0,)), ("empty", "unparsable", (1.0,))],
-)
-def test_a_judge_that_fails_is_unknown_and_asked_again_with_growing_pauses(
-    judge: Judge, fault: str, code: str, pauses: tuple[float, ...]
-) -> None:
+def test_a_judge_that_fails_is_unknown_and_asked_again_with_growing_pauses(judge: Judge) -> None:
     """On a daemon of its own: a judge that was down before is asked again as soon as it answers at all."""
-    judge.set(fault=fault)
-    with Daemon(settings=faults.settings(judge)) as daemon:
-        display = daemon.client.display_create().display
-        with closing(Painter(display)) as painter:
-            painter.lamp(on=True)
-            wait = daemon.client.wait_create(faults.LAMP_IS_GREEN, display=display.name).wait
-            told = _evaluations(daemon, wait, len(pauses) + 1)
-            assert {(answer, said) for _, answer, said in told} == {(Answer.UNKNOWN, code)}
-            gaps = [later[0] - earlier[0] for earlier, later in itertools.pairwise(told)]
-            assert all(gap > 0.9 * pause for gap, pause in zip(gaps, pauses, strict=False))
-            assert daemon.client.wait_show(wait.wait_id).wait.verdict.answer == "unknown"
-            judge.set()
-            faults.ended(daemon, wait, "resolved")
+    faults_of_judges = (
+        ("garbage", "unparsable", (1.0,)), ("empty", "unparsable", (1.0,)), ("error", "judge_down", (1.0, 2.0)),
+        ("hang", "judge_down", ()),
+    )  # fmt: skip
+    with Daemon(settings=faults.settings(judge, vision={"timeout_s": 2})) as daemon:
+        for fault, code, pauses in faults_of_judges:
+            judge.set(fault=fault)
+            display = daemon.client.display_create().display
+            with closing(Painter(display)) as painter:
+                painter.lamp(on=True)
+                wait = daemon.client.wait_create(faults.LAMP_IS_GREEN, display=display.name).wait
+                told = _evaluations(daemon, wait, len(pauses) + 1)
+                assert {(answer, said) for _, answer, said in told} == {(Answer.UNKNOWN, code)}
+                gaps = [later[0] - earlier[0] for earlier, later in itertools.pairwise(told)]
+                assert all(gap > 0.9 * pause for gap, pause in zip(gaps, pauses, strict=False))
+                assert daemon.client.wait_show(wait.wait_id).wait.verdict.answer == "unknown"
+                judge.set()
+                faults.ended(daemon, wait, "resolved")
 
 
 def test_a_failing_judge_is_not_hammered_by_a_busy_screen(daemon: Daemon, judge: Judge) -> None:
@@ -125,19 +125,6 @@ def test_a_judge_that_hangs_delays_no_deadline_and_no_other_wait(daemon: Daemon,
         assert 0 <= told.ended_utc_s - told.deadline_utc_s + 0.05 < _LATE_S
         assert "Last verdict: unknown" in told.message
     assert client.look(display=display.name).width == 640
-
-
-def test_a_wait_outlives_the_calls_that_hang_and_is_judged_by_the_mended_judge(judge: Judge) -> None:
-    judge.set(fault="hang")
-    text = faults.settings(judge, vision={"timeout_s": 2})
-    with Daemon(settings=text) as daemon:
-        display = daemon.client.display_create().display
-        with closing(Painter(display)) as painter:
-            wait = daemon.client.wait_create(faults.LAMP_IS_GREEN, display=display.name).wait
-            painter.lamp(on=True)
-            faults.judged(daemon, wait, "unknown", "judge_down")
-            judge.set()
-            faults.ended(daemon, wait, "resolved")
 
 
 def _make_daemon(ollama: OllamaServer, judge: Judge, timeout_s: float) -> Daemon:
@@ -186,14 +173,8 @@ def test_an_ollama_that_never_answers(judge: Judge) -> None:
             assert 1 <= len(ollama.asked) - before <= 2 + lived_s / 1.9  # a second, and a pause of one at least
 
 
-def test_a_window_that_reappears_before_its_absence_is_pictured_is_there(judge: Judge) -> None:
+def test_a_window_that_reappears_before_its_absence_is_pictured_is_there(daemon: Daemon) -> None:
     """The picture of "it is gone" never shows the window, however late the evaluator is."""
-    patient = {"child_silent_s": 600}  # with the evaluator that stands still
-    with Daemon(settings=faults.settings(judge, daemon=patient)) as daemon:
-        _goes_and_comes_unseen(daemon)
-
-
-def _goes_and_comes_unseen(daemon: Daemon) -> None:
     client, box, red = daemon.client, Rect(40, 40, 200, 120), 0xC02020
     display = client.display_create().display
     evaluator = faults.running(daemon, "evaluator").pid

@@ -72,36 +72,25 @@ def screen(host: Daemon) -> Iterator[tuple[Daemon, DisplayInfo]]:
     host.tidy()
 
 
-@pytest.mark.parametrize("kind", ["recorder", "capture"])
-def test_a_killed_process_costs_a_segment_not_the_recording(screen: tuple[Daemon, DisplayInfo], kind: str) -> None:
+def test_a_killed_process_costs_a_segment_not_the_recording(screen: tuple[Daemon, DisplayInfo]) -> None:
     daemon, display = screen
     began = daemon.client.record_start(display.name, fps=10).recording
     with Desk(display.name, display.auth_file) as desk:
         when(daemon, began.recording_id, lambda now: now.frames > 0, "the first frame")
-        kept = paint(desk, daemon, began.recording_id, 0xC02020)
-        pid = pid_of(daemon, kind)
-        kill(pid)
-        pid_of(daemon, kind, pid)
-        when(daemon, began.recording_id, lambda now: len(now.segments) == 2, "another segment")
-        paint(desk, daemon, began.recording_id, 0x20C020)
-        ended = daemon.client.record_stop(began.recording_id).recording
-    assert ended.frames > kept.frames
-    assert ended.segments[0].reason
-    playable(ended, daemon)
-
-
-def test_a_killed_daemon_goes_on_with_its_recordings(screen: tuple[Daemon, DisplayInfo]) -> None:
-    daemon, display = screen
-    began = daemon.client.record_start(display.name, fps=10).recording
-    with Desk(display.name, display.auth_file) as desk:
-        when(daemon, began.recording_id, lambda now: now.frames > 0, "the first frame")
-        paint(desk, daemon, began.recording_id, 0xC02020)
-        daemon.kill()
-        daemon.start()
-        when(daemon, began.recording_id, lambda now: len(now.segments) == 2, "another segment")
-        paint(desk, daemon, began.recording_id, 0x20C020)
+        for count, kind in enumerate(("recorder", "capture", "supervisor"), 1):
+            kept = paint(desk, daemon, began.recording_id, 0x200020 * count)
+            if kind == "supervisor":
+                daemon.kill()
+                daemon.start()
+            else:
+                pid = pid_of(daemon, kind)
+                kill(pid)
+                pid_of(daemon, kind, pid)
+            when(daemon, began.recording_id, lambda now, n=count: len(now.segments) == n + 1, "another segment")  # type: ignore[misc]
+            assert paint(desk, daemon, began.recording_id, 0x20C000 + count).frames > kept.frames
         ended = daemon.client.record_stop(began.recording_id).recording
     assert ended.state is RecordingState.DONE
+    assert all(one.reason for one in ended.segments[:2])
     playable(ended, daemon)
 
 

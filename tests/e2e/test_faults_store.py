@@ -108,7 +108,7 @@ def test_an_end_is_stored_also_where_its_picture_or_its_place_in_the_task_is_ref
     assert wait.wait_id not in {one.wait_id for one in client.wait_list().waits}
 
 
-def test_a_full_disk_delays_ends_and_loses_none(small: tuple[Mounts, Path], judge: Judge) -> None:
+def test_a_full_disk_delays_ends_loses_none_and_lets_nothing_be_done(small: tuple[Mounts, Path], judge: Judge) -> None:
     mounts, home = small
     with _Inside(mounts, home, faults.settings(judge)) as daemon:
         client = daemon.client
@@ -116,6 +116,7 @@ def test_a_full_disk_delays_ends_and_loses_none(small: tuple[Mounts, Path], judg
         with closing(Painter(display)) as painter:
             lamp = client.wait_create(faults.LAMP_IS_GREEN, display=display.name).wait
             faults.judged(daemon, lamp, "no")
+            assert act(client, Move(Point(3, 3)), display=display.name).cursor == Point(3, 3)
             ballast = Ballast(mounts.outside(home))
             ballast.fill()
             armed = _until_refused(daemon, display.name)
@@ -132,6 +133,10 @@ def test_a_full_disk_delays_ends_and_loses_none(small: tuple[Mounts, Path], judg
             ):
                 assert isinstance(faults.refused(ask), Unavailable)
             assert client.wait_list(ended=True, limit=1000).total == known
+            late = partial(act, client, Move(Point(7, 7)), display=display.name, request_id="move-late")
+            for _ in range(3):
+                with pytest.raises(StoreUnavailable):
+                    late()
             # Live waits are judged all the same; their ends wait for room.
             painter.lamp(on=True)
             faults.until(lambda: "store" in client.wait_show(lamp.wait_id).wait.note, "its end, which waits for room")
@@ -142,6 +147,8 @@ def test_a_full_disk_delays_ends_and_loses_none(small: tuple[Mounts, Path], judg
             ballast.drop()
             faults.ended(daemon, lamp, "resolved")
             faults.until(lambda: not client.status().degraded, "well again")
+            assert act(client, CursorPosition(), display=display.name).cursor == Point(3, 3), "nothing was done"
+            assert late().cursor == Point(7, 7)
             fresh = client.wait_create(faults.LAMP_IS_GREEN, display=display.name).wait
             assert faults.ended(daemon, fresh, "resolved").evidence is not None
         numbers = [event.n for event in faults.events(daemon)]
@@ -151,27 +158,6 @@ def test_a_full_disk_delays_ends_and_loses_none(small: tuple[Mounts, Path], judg
         daemon.start()
         assert {w.wait_id for w in client.wait_list(limit=1000).waits} == {wait.wait_id for wait in armed}
         assert client.wait_show(lamp.wait_id).wait.state.value == "resolved"
-
-
-def test_a_full_disk_lets_nothing_be_done(small: tuple[Mounts, Path], judge: Judge) -> None:
-    mounts, home = small
-    with _Inside(mounts, home, faults.settings(judge)) as daemon:
-        client = daemon.client
-        display = client.display_create().display.name
-        assert act(client, Move(Point(3, 3)), display=display).cursor == Point(3, 3)
-        ballast = Ballast(mounts.outside(home))
-        ballast.fill()
-        _until_refused(daemon, display)
-        ballast.fill()
-        _until_refused(daemon, display)
-        for _ in range(3):
-            with pytest.raises(StoreUnavailable):
-                act(client, Move(Point(7, 7)), display=display, request_id="move-late")
-        ballast.drop()
-        faults.until(lambda: not client.status().degraded, "well again")
-        assert act(client, CursorPosition(), display=display).cursor == Point(3, 3)
-        moved = act(client, Move(Point(7, 7)), display=display, request_id="move-late")
-        assert moved.cursor == Point(7, 7)
 
 
 def test_a_start_on_a_full_disk_says_so_in_one_line(small: tuple[Mounts, Path]) -> None:

@@ -63,26 +63,8 @@ def _captures(daemon: Daemon) -> dict[str, int]:
     return {child.name: child.pid for child in daemon.client.status().children if child.kind == "capture"}
 
 
-def test_captures_are_forked_also_after_a_kill_and_are_the_supervisors_own(daemon: Daemon) -> None:
-    shown = [daemon.client.display_create(320, 240).display for _ in range(2)]
-    captures = _captures(daemon)
-    assert len(captures) == len(set(captures.values())) == 2
-    assert all(_is_forked(pid) and _parent(pid) == daemon.pid for pid in captures.values())
-    assert {_comm(pid) for pid in captures.values()}.isdisjoint({FORK_SERVER_NAME})
-    assert len(_servers(daemon)) == 1
-    assert daemon.client.look(display=shown[1].name).width == 320
-    daemon.client.display_remove(shown[0].name)
-    faults.until(
-        lambda: captures[shown[0].name] not in faults.family(daemon.paths), "the removed display's capture ends"
-    )
-    capture = faults.child(daemon, "capture")
-    faults.kill(capture.pid)
-    again = faults.running(daemon, "capture", not_pid=capture.pid)
-    assert ("signal 9" in again.reason, _is_forked(again.pid)) == (True, True)
-    assert daemon.client.look(display=shown[1].name).width == 320
-
-
 def test_evaluators_are_forked_and_share_what_they_imported(daemon: Daemon) -> None:
+    """So are captures; both also after a kill, and they are the supervisor's own."""
     before = _evaluators(daemon)
     assert len(set(before.values())) == len(before) >= 2
     assert all(_is_forked(pid) and _parent(pid) == daemon.pid for pid in before.values())
@@ -93,6 +75,21 @@ def test_evaluators_are_forked_and_share_what_they_imported(daemon: Daemon) -> N
     after = _evaluators(daemon)
     assert _is_forked(after["0"])
     assert after["1"] == before["1"]
+
+    gone, shown = (daemon.client.display_create(320, 240).display.name for _ in range(2))
+    captures = _captures(daemon)
+    assert len(captures) == len(set(captures.values())) == 2
+    assert all(_is_forked(pid) and _parent(pid) == daemon.pid for pid in captures.values())
+    assert {_comm(pid) for pid in captures.values()}.isdisjoint({FORK_SERVER_NAME})
+    assert len(_servers(daemon)) == 1
+    assert daemon.client.look(display=shown).width == 320
+    daemon.client.display_remove(gone)
+    faults.until(lambda: captures[gone] not in faults.family(daemon.paths), "the removed display's capture ends")
+    capture = faults.child(daemon, "capture")
+    faults.kill(capture.pid)
+    again = faults.running(daemon, "capture", not_pid=capture.pid)
+    assert ("signal 9" in again.reason, _is_forked(again.pid)) == (True, True)
+    assert daemon.client.look(display=shown).width == 320
 
 
 def test_without_the_server_captures_are_executed(daemon: Daemon) -> None:
