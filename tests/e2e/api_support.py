@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -96,25 +91,3 @@ def _sent(answer: httpx.Response) -> Iterator[Sent]:
         if "data" in fields:
             yield Sent(last, fields.get("event", "message"), msgspec.json.decode(fields["data"]))
         fields = {}
-
-
-class Foreground:
-    """`acud web serve` in a process of its own, at `url`. Use it in a `with`."""
-
-    def __init__(self, home: Path) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "acud_cli", "web", "serve", "--port", "0"],
-            env={name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ} | {"ACU_HOME": str(home)},
-            stdin=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        assert self._process.stderr is not None
-        self.url = self._process.stderr.readline().split()[2].rstrip(";,")
-
-    def __enter__(self) -> Foreground:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._process.send_signal(signal.SIGINT)
-        self._process.communicate(timeout=60)

@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from acud.protocol.web import Scope
-from acud.types import DisplayInfo, Rect, Text, WakeState, WindowTitle
+from acud.types import DisplayInfo, Rect, WakeState, WindowTitle
 from tests.e2e.api_support import SETTINGS, Api
 from tests.e2e.conftest import BARE
 from tests.e2e.desktop import Desk, until
@@ -24,7 +24,7 @@ from tests.fixtures.daemon import Daemon
 
 DAEMON_SETTINGS = SETTINGS + '[wake]\nroutes = ["command"]\ncommand = ["true"]\n'
 FILE = {"type": "not", "part": {"type": "file", "path": "~/report.pdf"}}
-NEVER = {"type": "text", "text": "never to be seen"}
+NEVER = {"type": "window", "title": "never to be seen"}
 
 
 @pytest.fixture(scope="module")
@@ -215,7 +215,7 @@ def test_a_display_is_made_and_removed(acting: Api, api: Api) -> None:
 def test_a_limited_pass_reaches_its_own_alone(daemon: Daemon, screen: DisplayInfo) -> None:
     own = daemon.client.task_register("own", display_width=320, display_height=240).view.task
     bare = daemon.client.task_register("without a display", isolated_display=False).view.task.task_id
-    theirs = daemon.client.wait_create(Text("never to be seen"), display=screen.name, timeout_s=600).wait.wait_id
+    theirs = daemon.client.wait_create(WindowTitle("never to be seen"), display=screen.name, timeout_s=600).wait.wait_id
     view = daemon.client.look(display=screen.name).view
     move = [{"type": "move", "to": [3, 4]}]
     with Api(daemon, Scope.ADMIN, tasks=[own.task_id, bare]) as mine:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterator
 
-import httpx
 import msgspec
 import pytest
 from websockets.exceptions import ConnectionClosedError, InvalidStatus
@@ -13,8 +12,9 @@ from websockets.sync.client import connect
 
 from acud.protocol.web import Scope
 from acud.types.tasks import TaskStatus
-from tests.e2e.api_support import SETTINGS, Api, Foreground, Sent
+from tests.e2e.api_support import SETTINGS, Api, Sent
 from tests.e2e.conftest import BARE, SCRIPTED
+from tests.e2e.gateway_support import Foreground
 from tests.fixtures.daemon import Daemon
 
 DAEMON_SETTINGS = SETTINGS
@@ -175,33 +175,3 @@ def test_a_stream_goes_on_over_a_daemon_that_was_killed() -> None:
             if one.name == "message" and one.data["subject"] == meanwhile:
                 break
     assert numbers == list(range(numbers[0], numbers[-1] + 1))
-
-
-def test_a_reader_comes_back_to_the_daemons_own_gateway() -> None:
-    """It is the daemon's child, and goes with it: the reader has the number it had last."""
-    with Daemon(settings=SETTINGS) as daemon:
-        with Api(daemon) as before, before.stream() as stream:
-            last = heard(stream, registered(daemon, "before the end"))
-            daemon.stop()
-            said = [one for one in _to_the_end(stream) if one.name == "message"]
-        daemon.start()
-        meanwhile = registered(daemon, "meanwhile")
-        with Api(daemon) as after, after.stream(headers={"Last-Event-ID": said[-1].id if said else last.id}) as stream:
-            numbers = [int((said or [last])[-1].id)]
-            while numbers[-1] < heard_number(daemon, meanwhile):
-                one = next(stream)
-                numbers += [int(one.id)] if one.name == "message" else []
-    assert numbers == list(range(numbers[0], numbers[-1] + 1))
-
-
-def heard_number(daemon: Daemon, task_id: str) -> int:
-    """Return the number of the event that the task was registered by."""
-    events = daemon.client.events_since(0, topic="task.registered", limit=1000).events
-    return next(event.n for event in events if event.subject == task_id)
-
-
-def _to_the_end(stream: Iterator[Sent]) -> Iterator[Sent]:
-    try:
-        yield from stream
-    except httpx.HTTPError:
-        return  # cut off

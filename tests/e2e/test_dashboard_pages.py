@@ -12,7 +12,7 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser, Route, expect
 
-from acud.types import Change, Criteria, DisplayInfo, Rect, Text
+from acud.types import Change, Criteria, DisplayInfo, Rect, WindowTitle
 from acud.types.tasks import ActionType, ItemStatus
 from acud_client import Client
 from tests.e2e.dashboard_support import PANELS, SETTINGS, Visitor
@@ -176,12 +176,12 @@ def _scene(client: Client, daemon: Daemon) -> dict[str, str]:
         judged(client, asked.wait_id, "no")
         desk.rewrite(window, "Saving statement 5 of 12")
         ended(client, change.wait_id)
-        late = client.wait_create(Text("Signed out"), task_id=task_id, timeout_s=0.5, label="never").wait
+        late = client.wait_create(WindowTitle("Signed out"), task_id=task_id, timeout_s=0.5, label="never").wait
         ended(client, late.wait_id)
         until(lambda: client.record_show(film).recording.frames > 1, "a recorded frame")
     for number in range(12):
         wait = client.wait_create(
-            Text(f"Invoice {number}"), display=other.name, timeout_s=3600, label=f"invoice {number}"
+            WindowTitle(f"Invoice {number}"), display=other.name, timeout_s=3600, label=f"invoice {number}"
         )
         if number % 3 == 0:
             client.wait_cancel(wait.wait.wait_id)

@@ -15,13 +15,14 @@ import pytest
 from playwright.sync_api import Browser, Route, expect
 
 from acud.protocol.web import Scope
-from acud.types import DisplayInfo, Text, WakeState
-from tests.e2e.api_support import Foreground
+from acud.types import Criteria, DisplayInfo, WakeState, WindowTitle
+from acud.types.tasks import TaskStatus
 from tests.e2e.cli_support import CommandLine
 from tests.e2e.dashboard_support import SETTINGS, Visitor
 from tests.e2e.desktop import until
-from tests.e2e.gateway_support import served
+from tests.e2e.gateway_support import Foreground, served
 from tests.fixtures.daemon import Daemon
+from tests.fixtures.push_service import PushService
 
 DAEMON_SETTINGS = SETTINGS
 
@@ -75,7 +76,7 @@ def test_what_a_limited_pass_may_not_do_has_no_controls(
     page = stranger.page
     task = daemon.client.task_register("Only to be seen", ["Look"], isolated_display=False).view.task
     other = daemon.client.task_register("Another's", ["One"], isolated_display=False).view.task
-    wait = daemon.client.wait_create(Text("never there"), display=display.name).wait
+    wait = daemon.client.wait_create(WindowTitle("never there"), display=display.name).wait
     stranger.login(daemon.client, Scope.READ)
     stranger.go(f"tasks/{task.task_id}")
     expect(page.get_by_role("heading", name="Only to be seen")).to_be_visible()
@@ -141,7 +142,7 @@ def test_waits_and_events_are_found_by_what_is_in_the_address(visitor: Visitor, 
     """Search and filters narrow the list, stay in the address, and go along into a row. Nobody meets an id."""
     task = daemon.client.task_register("Pay the invoice", ["Look"]).view.task
     for label in ("the invoice is paid", "the portal is open", "the portal is closed"):
-        daemon.client.wait_create(Text(label), task_id=task.task_id, label=label)
+        daemon.client.wait_create(Criteria(label), task_id=task.task_id, label=label)
     cancelled = daemon.client.wait_list(tasks=(task.task_id,)).waits[0]
     daemon.client.wait_cancel(cancelled.wait_id)
     page = visitor.page
@@ -219,7 +220,7 @@ def test_idle_screens_can_be_hidden_and_the_overview_shows_the_others_first(
 ) -> None:
     """A card names the task, and says how many waits watch; what is idle stands last and goes with one switch."""
     task = daemon.client.task_register("Watch the harbour", ["Look"]).view.task
-    daemon.client.wait_create(Text("never there"), task_id=task.task_id)
+    daemon.client.wait_create(WindowTitle("never there"), task_id=task.task_id)
     page = visitor.page
     visitor.go("")
     cards = page.locator(".screen-card")
@@ -276,7 +277,7 @@ def test_health_says_what_the_doctor_says_and_the_same_each_time(visitor: Visito
 
 def test_without_a_wake_route_nothing_grows_red(visitor: Visitor, daemon: Daemon, display: DisplayInfo) -> None:
     """A wait whose end nobody can be woken for is no fault."""
-    wait = daemon.client.wait_create(Text("never there"), display=display.name, timeout_s=0.2).wait
+    wait = daemon.client.wait_create(WindowTitle("never there"), display=display.name, timeout_s=0.2).wait
     until(lambda: _undelivered(daemon, wait.wait_id), "a wake that nobody can be sent")
     assert daemon.client.wait_show(wait.wait_id).wait.ended_utc_s
     visitor.go("")
@@ -310,7 +311,7 @@ def test_every_verdict_is_charted_and_its_reason_fits_a_phone(
     visitor: Visitor, daemon: Daemon, display: DisplayInfo
 ) -> None:
     """The chart does not stop at 200, and on a phone the reason is the widest column and in sight."""
-    wait = daemon.client.wait_create(Text("never there"), display=display.name).wait
+    wait = daemon.client.wait_create(Criteria("never there"), display=display.name).wait
     until(lambda: daemon.client.wait_show(wait.wait_id).evaluations, "a verdict")
     visitor.page.set_viewport_size({"width": 390, "height": 844})
 
@@ -354,3 +355,44 @@ def test_a_page_that_is_opened_while_the_daemon_is_down_comes_to_life_with_it(br
         expect(visitor.page.locator("#main .trouble")).to_have_count(0)
         visitor.check("gateway-joined")
         visitor.close()
+
+
+_PUSH_MANAGER = """
+const target = TARGET;
+PushManager.prototype.subscribe = async function (options) {
+  window.asked = options;
+  return { toJSON: () => ({ endpoint: target.endpoint, keys: { p256dh: target.p256dh, auth: target.auth } }) };
+};
+"""
+
+
+def test_notifications_are_subscribed_to_and_ended_or_said_to_be_denied(browser: Browser) -> None:
+    """With a PushManager put in place: no push service is in reach."""
+    with PushService() as service:
+        on = f'[notify]\npush = true\npush_services = ["{service.origin}"]\n'
+        with Daemon(settings=SETTINGS + on) as daemon:
+            visitor = Visitor(browser, served(daemon))
+            visitor.context.grant_permissions(["notifications"], origin=visitor.url)
+            visitor.context.add_init_script(_PUSH_MANAGER.replace("TARGET", json.dumps(service.target("desk"))))
+            visitor.login(daemon.client, Scope.READ)
+            visitor.go("health")
+            visitor.page.get_by_role("button", name="Notify me here").click()
+            expect(visitor.page.get_by_role("button", name="Notify me here no longer")).to_be_visible()
+            visitor.check("push-on")
+            asked = visitor.page.evaluate("window.asked")
+            assert asked == {"userVisibleOnly": True, "applicationServerKey": daemon.client.push_list().public_key}
+            (kept,) = daemon.client.push_list().subscriptions
+            assert kept.service == "127.0.0.1"
+            task = daemon.client.task_register("Export", isolated_display=False).view.task
+            daemon.client.task_update(task.task_id, status=TaskStatus.FAILED)
+            until(lambda: service.got, "the push")
+            visitor.page.get_by_role("button", name="Notify me here no longer").click()
+            expect(visitor.page.get_by_role("button", name="Notify me here", exact=True)).to_be_visible()
+            assert daemon.client.push_list().subscriptions == ()
+            visitor.close()
+            denied = Visitor(browser, served(daemon))
+            denied.context.add_init_script("Object.defineProperty(Notification, 'permission', { get: () => 'denied' })")
+            denied.login(daemon.client)
+            denied.go("health")
+            expect(denied.page.get_by_text("Denied: this browser")).to_be_visible()
+            denied.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
@@ -16,6 +17,7 @@ from acud_client import AsyncClient
 from acud_http.request_filter import HEADERS
 from acud_web.access import Authenticator, Revocations
 from acud_web.daemon_gateway import DaemonGateway
+from tests.e2e.cli_support import acud
 from tests.e2e.desktop import until
 from tests.e2e.gateway_support import SETTINGS, Browser, Foreground, code, served, token
 from tests.fixtures.daemon import Daemon
@@ -27,7 +29,7 @@ END_S = 60.0
 
 @pytest.fixture(scope="module")
 def daemon() -> Iterator[Daemon]:
-    with Daemon(settings=SETTINGS) as running:
+    with Daemon(settings=SETTINGS + "[http_endpoints]\nenabled = true\nport = 0\n") as running:
         yield running
         assert "Traceback" not in running.log()
 
@@ -257,17 +259,34 @@ def test_no_secret_is_kept_or_shown(daemon: Daemon, browser: Browser) -> None:
     assert digest_of(bearer).encode() in kept
 
 
-def test_a_relay_token_is_no_pass_and_a_pass_no_relay_token() -> None:
-    with Daemon(settings=SETTINGS + "[http_endpoints]\nenabled = true\nport = 0\n") as daemon:
-        address = served(daemon)
-        relay = daemon.client.status().web["relay"]
-        relay_token = (daemon.home / "relay-token").read_text().strip()
-        pass_token, _ = token(daemon.client, Scope.ADMIN)
-        for url, path, good, wrong in (
-            (address, "/api/me", pass_token, relay_token),
-            (relay, "/health", relay_token, pass_token),
-        ):
-            for bearer, status in ((good, 200), (wrong, 401)):
-                head = {"Authorization": f"Bearer {bearer}"}
-                answer = httpx.get(url + path, headers=head, trust_env=False, timeout=60)
-                assert answer.status_code == status, url
+def test_a_relay_token_is_no_pass_and_a_pass_no_relay_token(daemon: Daemon, url: str) -> None:
+    relay = until(lambda: daemon.client.status().web.get("relay", ""), "the HTTP endpoints")
+    relay_token = (daemon.home / "relay-token").read_text().strip()
+    pass_token, _ = token(daemon.client, Scope.ADMIN)
+    for address, good, wrong in (
+        (f"{url}/api/me", pass_token, relay_token), (f"{relay}/health", relay_token, pass_token),
+    ):  # fmt: skip
+        for bearer, status in ((good, 200), (wrong, 401)):
+            head = {"Authorization": f"Bearer {bearer}"}
+            assert httpx.get(address, headers=head, trust_env=False, timeout=60).status_code == status, address
+
+
+def test_the_command_line(daemon: Daemon, url: str) -> None:
+    made = acud(daemon, "web", "token", "create", "--scope", "act", "--name", "robot", "--display", ":7")
+    secret = made.stdout.strip()
+    assert "act of display :7" in made.stderr
+    with Browser(url, secret) as program:
+        me = program.ask("GET", "/api/me")[1]
+        assert (me["scope"], me["name"], me["displays"]) == ("act", "robot", [":7"])
+        assert secret not in acud(daemon, "web", "token", "list").stdout
+        assert f"revoked {me['pass_id']}" in acud(daemon, "web", "token", "revoke", me["pass_id"]).stdout
+        until(lambda: program.ask("GET", "/api/me")[0] == 401, "the end of the token")
+    link = json.loads(acud(daemon, "web", "login", "--scope", "read", "--json").stdout)["url"]
+    with Browser(url) as browser:
+        assert browser.login(link.partition("#")[2]).json()["scope"] == "read"
+        assert "session-" in acud(daemon, "web", "status").stdout
+        assert "logged out session-" in acud(daemon, "web", "logout", "--all").stdout
+        until(lambda: browser.ask("GET", "/api/me")[0] == 401, "the end of the session")
+    assert me["pass_id"] not in {one.pass_id for one in daemon.client.web_token_list().passes}
+    assert acud(daemon, "web", "logout").returncode == 2
+    assert acud(daemon, "web", "login", "--url", "https://desk.lan/").stdout.startswith("https://desk.lan/login#")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import shutil
 import signal
@@ -20,7 +19,6 @@ import pytest
 
 from acud.config import http_listeners
 from acud.protocol.web import Scope
-from acud_client import Client
 from tests.e2e.cli_support import CommandLine, acud
 from tests.e2e.conftest import BARE
 from tests.e2e.desktop import until
@@ -144,17 +142,6 @@ def test_the_port_is_never_free_over_a_restart_and_a_death_of_who_serves() -> No
         assert http_listeners.listener_uid(port) == -1
 
 
-def test_one_that_can_not_listen_does_not_keep_the_other_from_it() -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = taken.getsockname()[1]
-        with Daemon(settings=SETTINGS + f"[http_endpoints]\nenabled = true\nport = {port}\n") as daemon:
-            url = served(daemon)
-            assert httpx.get(url + "/dashboard", trust_env=False, timeout=60).status_code == 200
-            until(lambda: told_of(daemon, port), "the fault")
-
-
 @pytest.mark.long  # acud tries every 10 s
 def test_one_that_could_not_listen_does_later_and_the_other_goes_on() -> None:
     port = free_port()  # nobody else gets it while it is free
@@ -220,22 +207,26 @@ def certificate(tmp_path: Path) -> tuple[Path, Path]:
 
 
 def test_tls(certificate: tuple[Path, Path]) -> None:
+    """Also beside HTTP endpoints that can't listen."""
     cert, key = certificate
-    settings = SETTINGS + f'host = "0.0.0.0"\nallow_remote = true\ntls_cert = "{cert}"\ntls_key = "{key}"\n'
-    with Daemon(settings=settings) as daemon:
-        url = served(daemon)
-        assert url.startswith("https://127.0.0.1:")
-        trusted = ssl.create_default_context(cafile=str(cert))
-        port = int(url.rpartition(":")[2])
-        with httpx.Client(base_url=url, verify=trusted, trust_env=False, timeout=60) as client:
-            page = {"X-Acud": "1", "Origin": url}
-            opened = client.post("/api/login", json={"code": code(daemon.client)}, headers=page)
-            assert opened.status_code == 200
-            assert "secure" in opened.headers["set-cookie"].lower()
-            assert client.get("/api/me").status_code == 200
-            assert client.get("/api/me", headers={"Host": f"192.168.1.5:{port}"}).status_code == 421
-        with pytest.raises(httpx.HTTPError):
-            httpx.get(f"http://127.0.0.1:{port}/dashboard", trust_env=False, timeout=60)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        other = taken.getsockname()[1]
+        settings = SETTINGS + f'host = "0.0.0.0"\nallow_remote = true\ntls_cert = "{cert}"\ntls_key = "{key}"\n'
+        with Daemon(settings=settings + f"[http_endpoints]\nenabled = true\nport = {other}\n") as daemon:
+            url = served(daemon)
+            assert url.startswith("https://127.0.0.1:")
+            trusted = ssl.create_default_context(cafile=str(cert))
+            port = int(url.rpartition(":")[2])
+            with httpx.Client(base_url=url, verify=trusted, trust_env=False, timeout=60) as client:
+                page = {"X-Acud": "1", "Origin": url}
+                opened = client.post("/api/login", json={"code": code(daemon.client)}, headers=page)
+                assert opened.status_code == 200
+                assert "secure" in opened.headers["set-cookie"].lower()
+                assert client.get("/api/me").status_code == 200
+                assert client.get("/api/me", headers={"Host": f"192.168.1.5:{port}"}).status_code == 421
+            with pytest.raises(httpx.HTTPError):
+                httpx.get(f"http://127.0.0.1:{port}/dashboard", trust_env=False, timeout=60)
+            until(lambda: told_of(daemon, other), "the fault")
 
 
 def test_a_certificate_that_can_not_be_used_is_a_clear_fault(certificate: tuple[Path, Path]) -> None:
@@ -248,27 +239,3 @@ def test_a_certificate_that_can_not_be_used_is_a_clear_fault(certificate: tuple[
 
         assert "tls_cert and tls_key" in until(found, "the fault")
         assert daemon.client.status().degraded
-
-
-def test_the_command_line() -> None:
-    with Daemon(settings=SETTINGS) as daemon:
-        url = served(daemon)
-        client: Client = daemon.client
-        made = acud(daemon, "web", "token", "create", "--scope", "act", "--name", "robot", "--display", ":7")
-        secret = made.stdout.strip()
-        assert "act of display :7" in made.stderr
-        with Browser(url, secret) as program:
-            me = program.ask("GET", "/api/me")[1]
-            assert (me["scope"], me["name"], me["displays"]) == ("act", "robot", [":7"])
-            assert secret not in acud(daemon, "web", "token", "list").stdout
-            assert f"revoked {me['pass_id']}" in acud(daemon, "web", "token", "revoke", me["pass_id"]).stdout
-            until(lambda: program.ask("GET", "/api/me")[0] == 401, "the end of the token")
-        link = json.loads(acud(daemon, "web", "login", "--scope", "read", "--json").stdout)["url"]
-        with Browser(url) as browser:
-            assert browser.login(link.partition("#")[2]).json()["scope"] == "read"
-            assert "session-" in acud(daemon, "web", "status").stdout
-            assert "logged out session-" in acud(daemon, "web", "logout", "--all").stdout
-            until(lambda: browser.ask("GET", "/api/me")[0] == 401, "the end of the session")
-        assert client.web_token_list().passes == ()
-        assert acud(daemon, "web", "logout").returncode == 2
-        assert acud(daemon, "web", "login", "--url", "https://desk.lan/").stdout.startswith("https://desk.lan/login#")
