@@ -147,30 +147,6 @@ def test_clicks_drags_and_scrolls_reach_the_pixel(do: Do, record: Callable[..., 
     assert reply.cursor == Point(50, 60)
 
 
-def test_what_is_typed_arrives(do: Do, client: Client, view: DisplayInfo, tmp_path: Path) -> None:
-    typed = "Grüße, 世界: a-Z 0.9 {}[]|~@ €\nsecond line\ttab\n"
-    heard = tmp_path / "heard"
-    do(
-        Launch(
-            (
-                "xterm",
-                "-u8",
-                "-title",
-                "Typist",
-                "-geometry",
-                "80x24+0+0",
-                "-e",
-                f"cat > '{heard}'; echo > '{heard}.end'",
-            )
-        )
-    )
-    window = titled(client, view.name, "Typist")
-    do(WaitIdle(0.3, 60), Click(Point(window.bounds.w // 2, window.bounds.h // 2)), TypeText(typed), Key("ctrl+d"))
-    until((tmp_path / "heard.end").exists, "the end of what was typed")
-    assert heard.read_text(encoding="utf-8") == typed
-    until(lambda: not do(WindowList("Typist")).windows, "its end")
-
-
 def test_points_of_windows_and_regions(
     do: Do, client: Client, view: DisplayInfo, record: Callable[..., Recording]
 ) -> None:

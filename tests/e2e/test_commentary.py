@@ -56,7 +56,7 @@ def test_rings_outlive_a_kill(own: Daemon) -> None:
     until(lambda: bool(own.client.analysis_history().results), "an analysis")
 
 
-def test_it_says_what_is_new_once(own: Daemon) -> None:
+def test_it_says_what_is_new_once_and_what_it_could_not_keep_is_refused(own: Daemon) -> None:
     with own.client.events(topic="analysis.") as told:
         assert told.next(timeout_s=0.1) is None  # from now on
         own.client.sense_post("context", _now_ms(), meta=SenseMeta(app="Editor"))
@@ -69,9 +69,6 @@ def test_it_says_what_is_new_once(own: Daemon) -> None:
     assert (said.text, said.source) == ("[🧠] Editor is in front.", "agent")
     status = own.client.analysis_status()
     assert (status.calls, status.model, status.last, status.fault) == (1, "embedded", result, "")
-
-
-def test_what_could_not_be_kept_is_refused(own: Daemon) -> None:
     deep: dict[str, Any] = {}
     for _ in range(400):
         deep = {"in": deep}
@@ -85,7 +82,7 @@ def test_what_could_not_be_kept_is_refused(own: Daemon) -> None:
         with pytest.raises(InvalidRequest):
             own.client.ask(refused, msgspec.Struct)
     own.client.sense_post("text", 1, "x", roi={"data": "A" * 900_000})
-    assert [event.id for event in own.client.sense_list(meta_only=True).events] == [1]
+    assert [event.id for event in own.client.sense_list(meta_only=True).events] == [1, 2]
     until(lambda: own.client.status().degraded == (), "a daemon that is well")
 
 

@@ -22,10 +22,6 @@ def _all(client: Client, after: int = 0, topic: str = "") -> list[Event]:
     return found
 
 
-def _story(client: Client, wait_id: str) -> list[str]:
-    return [event.topic for event in _all(client) if event.subject == wait_id]
-
-
 def _lives(client: Client, view: DisplayInfo, desk: Desk) -> list[str]:
     """Live through a resolved, a timed out and a cancelled wait; return their ids."""
     resolved = client.wait_create(Change(), display=view.name, timeout_s=LONG_S).wait.wait_id
@@ -38,52 +34,40 @@ def _lives(client: Client, view: DisplayInfo, desk: Desk) -> list[str]:
     return [ended(client, wait_id).wait_id for wait_id in (resolved, late, stopped)]
 
 
-def test_each_life_is_told(client: Client, view: DisplayInfo, desk: Desk) -> None:
-    resolved, late, stopped = _lives(client, view, desk)
-    assert _story(client, resolved) == ["wait.created", "wait.resolved"]
-    assert _story(client, late) == ["wait.created", "wait.timeout"]
-    assert _story(client, stopped) == ["wait.created", "wait.judged", "wait.updated", "wait.cancelled"]
-    told = next(event for event in _all(client, topic="wait.resolved") if event.subject == resolved)
+def test_each_life_is_told_numbered_chained_and_heard_in_order(client: Client, view: DisplayInfo, desk: Desk) -> None:
+    heard: list[Event] = []
+    with client.events(topic="wait.", after=client.events_since(0, limit=1).newest) as stream:
+        resolved, late, stopped = _lives(client, view, desk)
+        for event in stream:
+            assert isinstance(event, Event)
+            heard.append(event)
+            ends = {e.subject for e in heard if e.topic in ("wait.resolved", "wait.timeout", "wait.cancelled")}
+            if ends >= {resolved, late, stopped}:
+                break
+    stories = {
+        resolved: ["wait.created", "wait.resolved"],
+        late: ["wait.created", "wait.timeout"],
+        stopped: ["wait.created", "wait.judged", "wait.updated", "wait.cancelled"],
+    }
+    for wait_id, story in stories.items():
+        assert [event.topic for event in heard if event.subject == wait_id] == story
+    told = next(event for event in heard if (event.topic, event.subject) == ("wait.resolved", resolved))
     shown = client.wait_show(resolved).wait
     assert shown.evidence is not None
     assert (told.data["evidence"], told.data["message"]) == (shown.evidence.name, shown.message)
-
-
-def test_numbers_rise_and_each_topic_is_chained(client: Client, view: DisplayInfo, desk: Desk) -> None:
-    _lives(client, view, desk)
     events = _all(client)
+    newest = events[-1].n
     assert all(before.n < after.n for before, after in pairwise(events))
-    assert client.events_since(0, limit=1).newest >= events[-1].n
+    assert client.events_since(0, limit=1).newest >= newest
     for topic in {event.topic for event in events}:
         chain = [event for event in events if event.topic == topic]
         assert chain[0].prev == 0
         assert [event.prev for event in chain[1:]] == [event.n for event in chain[:-1]]
-        again = [event for event in _all(client, topic=topic) if event.n <= events[-1].n]
-        assert again == chain
-
-
-def test_asked_for_after_a_number(client: Client, view: DisplayInfo, desk: Desk) -> None:
-    _lives(client, view, desk)
-    events = _all(client, topic="wait.")
-    middle = events[len(events) // 2].n
-    later = [event for event in _all(client, middle, "wait.") if event.n <= events[-1].n]
-    assert later == [event for event in events if event.n > middle]
+        assert [event for event in _all(client, topic=topic) if event.n <= newest] == chain
+    # Asked for after a number it is the same, as it is for a subscriber.
+    assert heard == [event for event in _all(client, heard[0].n - 1, "wait.") if event.n <= heard[-1].n]
     assert client.events_since(10**12).events == ()
     assert client.events_since(0).trimmed == 0
-
-
-def test_a_subscriber_hears_what_is_stored_in_order(client: Client, view: DisplayInfo, desk: Desk) -> None:
-    heard: list[Event] = []
-    with client.events(topic="wait.", after=client.events_since(0, limit=1).newest) as stream:
-        ids = _lives(client, view, desk)
-        for event in stream:
-            assert isinstance(event, Event)
-            heard.append(event)
-            if {e.subject for e in heard if e.topic in ("wait.resolved", "wait.timeout", "wait.cancelled")} >= set(ids):
-                break
-    numbers = {event.n for event in heard}
-    assert [event.n for event in heard] == sorted(numbers)
-    assert heard == [event for event in _all(client, heard[0].n - 1, "wait.") if event.n <= heard[-1].n]
 
 
 def test_a_subscriber_from_now_on_hears_a_resolution(client: Client, view: DisplayInfo, desk: Desk) -> None:

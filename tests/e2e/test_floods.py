@@ -34,7 +34,7 @@ def test_under_a_flood_others_are_served_and_nobody_is_killed(daemon: Daemon, fl
     client = daemon.client
     display = client.display_list().displays[0].name
     with flooding(daemon, flood):
-        wait = client.wait_create(Stable(3600.0), display=display, timeout_s=3.0).wait
+        wait = client.wait_create(Stable(3600.0), display=display, timeout_s=1.5).wait
         most_mb = 0.0
         for _ in range(_CALLS):
             assert client.status().pid == daemon.pid
