@@ -68,7 +68,6 @@ def test_what_flashes_up_during_an_action_is_not_missed(client: Client, answers:
     while replies[-1].wait is not None and replies[-1].wait.wait.state is not WaitState.RESOLVED and len(replies) < 3:
         replies.append(act())
     reply = replies[-1]
-    assert reply.wait is not None
     assert reply.wait.ended
     assert reply.wait.wait.state is WaitState.RESOLVED
     assert "Draft 7" in reply.wait.wait.verdict.detail
@@ -83,22 +82,17 @@ def test_a_click_brings_a_dialog_and_its_answer_tells_of_it(client: Client, gui_
         store = place(client, display, "Store")
         wait = WaitCreate(Text("Overwrite the report"), timeout_s=PATIENCE_S)
         reply = client.desktop_action(store, display=display.name, wait=wait, block_s=PATIENCE_S)
-        assert reply.wait is not None
         assert (reply.wait.notes, reply.wait.wait.state) == ((), WaitState.RESOLVED), reply.wait
         assert reply.wait.ended
-        assert reply.effects is not None
         assert ("opened", "Question") in [(one.change, one.title) for one in reply.effects.windows]
         client.gui_do("click Cancel", display=display.name, timeout_s=30)
         done = client.gui_do("click the Store button", display=display.name, wait=wait, block_s=PATIENCE_S)
-        assert done.wait is not None
         assert done.wait.wait.state is WaitState.RESOLVED
-        assert done.effects is not None
         assert [one.buttons for one in done.effects.dialogs if one.is_new] == [("Cancel", "Overwrite")]
         client.gui_do("click Cancel", display=display.name, timeout_s=30)
         slow = Policy(interval_s=8, min_interval_s=8)  # it stands still before its turn, which ends no waiting
         late = WaitCreate(Text("Overwrite the report"), timeout_s=PATIENCE_S, policy=slow)
         reply = client.desktop_action(store, display=display.name, wait=late, block_s=PATIENCE_S)
-        assert reply.wait is not None
         assert (reply.wait.notes, reply.wait.wait.state) == ((), WaitState.RESOLVED)
 
 
@@ -106,15 +100,12 @@ def test_a_dialog_that_asks_ends_the_waiting_of_the_call_and_not_the_wait(client
     with shown(client, "answers") as display:
         wait = WaitCreate(Text("Overwritten by itself"), timeout_s=600)
         done = client.gui_do("click the Store button", display=display.name, wait=wait, block_s=PATIENCE_S)
-        assert done.wait is not None
         assert (done.wait.ended, done.wait.wait.state) == (False, WaitState.WATCHING)
         assert any("a new dialog stands still" in note for note in done.wait.notes)
-        assert done.effects is not None
         assert [one.buttons for one in done.effects.dialogs if one.is_new] == [("Cancel", "Overwrite")]
         assert live(client, display) == [done.wait.wait.wait_id]
         nothing = WaitCreate(Text("Nothing"), timeout_s=600)
         clicked = client.gui_do("click Cancel", display=display.name, wait=nothing, block_s=PATIENCE_S)
-        assert clicked.wait is not None
         assert clicked.wait.ended
         client.wait_cancel(done.wait.wait.wait_id)
 
@@ -123,17 +114,14 @@ def test_a_wait_that_outlasts_the_call_goes_on(client: Client, answers: DisplayI
     idle = Click(Point(620, 470))
     wait = WaitCreate(WindowTitle("Question"), timeout_s=600)
     reply = client.desktop_action(idle, display=answers.name, wait=wait, block_s=0.3)
-    assert reply.wait is not None
     assert not reply.wait.ended
     assert live(client, answers) == [reply.wait.wait.wait_id]
     assert client.wait_cancel(reply.wait.wait.wait_id).wait.state is WaitState.CANCELLED
     over = client.desktop_action(idle, display=answers.name, wait=WaitCreate(WindowTitle("Question"), timeout_s=0.4))
-    assert over.wait is not None
     assert (over.wait.ended, over.wait.wait.state) == (True, WaitState.TIMEOUT)
     stands_still(client, answers)
     there = WaitCreate(Text("Flash"), timeout_s=PATIENCE_S)
     before = client.desktop_action(idle, display=answers.name, wait=there, block_s=PATIENCE_S)
-    assert before.wait is not None
     assert before.wait.notes == ("it held already before anything was done",)
 
 
@@ -177,7 +165,6 @@ def test_a_form_is_filled_and_saved_in_one_call(client: Client, gui_daemon: Daem
         assert "hunter2" not in str(done.done)
         assert done.picture is not None
         assert done.effects is not None
-        assert done.wait is not None
         assert done.wait.wait.state is WaitState.RESOLVED
 
 
@@ -220,7 +207,6 @@ def test_a_list_over_two_displays_tells_each_by_itself(client: Client, gui_daemo
             timeout_s=30,
         )
         assert done.message.startswith("2 of 2 done")
-        assert done.effects is not None
         assert done.effects.windows == ()
 
 
@@ -360,10 +346,8 @@ def test_a_launch_waits_in_the_window_that_it_opens(
     first = client.desktop_action(Launch(("sh", "-c", late + words)), display=beside.name, wait=wait, block_s=0)
     other = client.desktop_action(Launch((*SHELL, "echo Report 7 is elsewhere; read line")), display=beside.name,
                                   wait=wait, block_s=PATIENCE_S)  # fmt: skip
-    assert other.wait is not None
     assert other.wait.wait.state is WaitState.RESOLVED
     assert "elsewhere" in other.wait.wait.verdict.detail
-    assert first.wait is not None
     assert client.wait_show(first.wait.wait.wait_id).wait.state is WaitState.WATCHING
     go.touch()
     done = client.wait_result(first.wait.wait.wait_id, block_s=PATIENCE_S).wait
@@ -373,10 +357,8 @@ def test_a_launch_waits_in_the_window_that_it_opens(
 def test_a_launch_that_opens_no_window_says_so_at_its_timeout(client: Client, answers: DisplayInfo) -> None:
     wait = WaitCreate(Text(ELSEWHERE), timeout_s=1)
     reply = client.desktop_action(Launch(("sleep", "3")), display=answers.name, wait=wait, block_s=PATIENCE_S)
-    assert reply.wait is not None
     assert reply.wait.wait.state is WaitState.TIMEOUT
     assert f"the launched program (pid {reply.pid}) has opened no window" in reply.wait.wait.verdict.detail
     whole = WaitCreate(Text(ELSEWHERE), f"display:{answers.name}", timeout_s=PATIENCE_S)
     reply = client.desktop_action(Launch(("sleep", "3")), display=answers.name, wait=whole, block_s=PATIENCE_S)
-    assert reply.wait is not None
     assert reply.wait.wait.state is WaitState.RESOLVED

@@ -181,7 +181,6 @@ def archive(home: Path, ask: BackupAsk) -> subprocess.Popen[bytes]:
         stdout=subprocess.DEVNULL,
         env=os.environ | {"ACU_HOME": str(home)},
     )
-    assert process.stdin is not None
     process.stdin.write(msgspec.json.encode(ask))
     process.stdin.close()
     return process

@@ -61,7 +61,6 @@ def _envelope(body: Any, **more: Any) -> bytes:
 )  # fmt: skip
 def test_a_malformed_request_is_answered_with_its_fault(line: zmq.Socket[bytes], data: bytes, words: str) -> None:
     reply = _ask(line, data)
-    assert reply.error is not None
     assert reply.error.code == "invalid_request"
     assert words in reply.error.message + reply.error.hint
 
@@ -164,11 +163,8 @@ def test_a_repeated_request_id_answers_as_the_first_did(line: zmq.Socket[bytes],
     }
     first = _ask(line, msgpack.packb({"v": 1, "id": "repeat-1", "body": body}))
     again = _ask(line, msgpack.packb({"v": 1, "id": "repeat-1", "body": body}))
-    assert first.body is not None
-    assert again.body is not None
     assert first.body["wait"]["wait_id"] == again.body["wait"]["wait_id"]
     other = _ask(line, msgpack.packb({"v": 1, "id": "repeat-1", "body": {**body, "timeout_s": 901.0}}))
-    assert other.error is not None
     assert other.error.code == Conflict.code
 
 
@@ -185,7 +181,6 @@ def test_no_depth_of_nesting_ends_the_daemon(line: zmq.Socket[bytes], daemon: Da
     head = b"\x83\xa1v\x01\xa2id\xa3one\xa4body\x83\xa4type\xaasense_post\xa4kind\xa4text\xa3roi"
     for depth in (40, 300, *range(900, 1030), 5000):
         reply = _ask(line, head + b"\x81\xa1a" * depth + b"\x80")
-        assert reply.error is not None
         assert reply.error.code == "invalid_request"
     until(lambda: daemon.client.status().degraded == (), "a daemon that is well")
 

@@ -21,7 +21,6 @@ def test_the_demo(tmp_path: Path) -> None:
     assert re.search(r"^ +\d+\.\d\d s  armed$", done.stdout, re.MULTILINE)
     assert re.search(r"latency   changed → resolved in [\d.]+ m?s$", done.stdout, re.MULTILINE)
     evidence = re.search(r"evidence  (/\S+\.png)$", done.stdout, re.MULTILINE)
-    assert evidence is not None
     with Image.open(evidence[1]) as picture:
         assert picture.size == (1280, 720)
     assert _is_down(tmp_path / "demo")

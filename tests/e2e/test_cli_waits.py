@@ -68,7 +68,6 @@ def test_a_list_that_is_watched_shows_what_changes_until_ctrl_c(
     acud: CommandLine, client: Client, display: DisplayInfo
 ) -> None:
     with acud.start("wait", "list", "--watch", "--json") as watching:
-        assert watching.stdout is not None
         assert watching.stdout.readline().startswith('{"waits"')
         armed = client.wait_create(WindowTitle("never there"), display=display.name).wait.wait_id
         assert any(armed in line for line in watching.stdout)
@@ -257,7 +256,6 @@ def test_answers_for_people(acud: CommandLine, display: DisplayInfo, arguments: 
 def test_following_events_ends_with_ctrl_c(acud: CommandLine, client: Client, display: DisplayInfo) -> None:
     following = acud.start("events", "--follow", "--topic", "wait.cancelled", "-n", "0", "--json")
     stdout = following.stdout
-    assert stdout is not None
     cancelled: list[str] = []
 
     def is_heard() -> bool:  # nobody outside can tell from when on it follows

@@ -331,7 +331,6 @@ def test_every_verdict_is_charted_and_its_reason_fits_a_phone(
     expect(visitor.page.locator(".timeline rect.mark")).to_have_count(210)
     why = visitor.page.locator("td.why").first
     box = why.bounding_box()
-    assert box is not None
     assert box["width"] >= 160
     assert box["x"] + box["width"] <= 390
     visitor.check("verdicts-phone", axe=False)

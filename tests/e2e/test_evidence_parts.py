@@ -33,7 +33,6 @@ def test_before_and_difference_of_a_judged_wait(
     done = ended(client, wait)
     kept = client.evidence(wait, part="before")
     assert np.array_equal(decoded(kept.image), before)
-    assert done.evidence is not None
     assert identity(bgrx(kept.image)) == done.evidence.before_identity
     assert done.evidence.before_frame < done.evidence.frame
     assert client.evidence(wait).image != kept.image
@@ -69,7 +68,6 @@ def test_pixels_judged_no_and_then_yes_are_one_picture(
     judged(client, wait, "no")
     judge('{"default": "yes"}')
     evidence = ended(client, wait).evidence
-    assert evidence is not None
     assert evidence.before == evidence.name
     assert client.evidence(wait, part="before").image == client.evidence(wait).image
     assert wait not in {one.wait_id for one in client.wait_list().waits}  # its end is stored

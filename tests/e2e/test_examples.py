@@ -50,7 +50,6 @@ class Waiter:
         self.armed.set()
         if re.search(r'"?status"?: ?"?watching', results[-1]):
             found = re.search(r"wait-[0-9a-z]+", results[-1])
-            assert found is not None
             return call("wait_result", {"wait_id": found[0], "block": 30})
         return _final("It is there: the Report window.", messages)
 
@@ -90,7 +89,6 @@ def test_plain_python(shared: Daemon, view: DisplayInfo, desk: Desk) -> None:
     command = [sys.executable, str(EXAMPLES / "plain_python.py"), "Report", "60"]
     env = shared.env | {"DISPLAY": view.name}
     with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as running:
-        assert running.stdout is not None
         first = running.stdout.readline()
         assert first.startswith("armed wait-"), first + running.stdout.read()
         desk.window(Rect(0, 0, 50, 50), title="Report")

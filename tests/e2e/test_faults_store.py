@@ -214,7 +214,6 @@ def _locked(database: Path) -> Iterator[None]:
     holder = subprocess.Popen(
         [sys.executable, "-c", _LOCK, str(database)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
-    assert holder.stdout is not None
     assert holder.stdout.readline().strip() == "locked"
     try:
         yield

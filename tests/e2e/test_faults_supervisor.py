@@ -95,7 +95,6 @@ def test_a_stop_ends_displays_and_their_waits_alike(daemon: Daemon, how: str) ->
     back = client.wait_create(Criteria("never"), display=display.name, timeout_s=600, policy=patient).wait
     file = client.wait_create(FileState("~/acud-never-there"), timeout_s=600).wait
     faults.judged(daemon, wait, "no")
-    assert daemon.process is not None
     match how:
         case "request":
             assert client.shutdown().pid == daemon.pid
@@ -122,7 +121,6 @@ def test_a_daemon_whose_folder_was_removed_ends_with_its_displays() -> None:
     with Daemon(settings=faults.settings()) as daemon:
         display = daemon.client.display_create().display
         shutil.rmtree(daemon.home)
-        assert daemon.process is not None
         assert daemon.process.wait(faults.PATIENCE_S) == 0
         daemon.process = None
         faults.nothing_left(daemon.paths, display.name)
@@ -132,7 +130,6 @@ def test_a_stop_may_leave_the_displays_to_a_successor(daemon: Daemon) -> None:
     display = daemon.client.display_create().display
     servers = _x_servers(daemon)
     daemon.client.shutdown(keep_displays=True)
-    assert daemon.process is not None
     assert daemon.process.wait(faults.PATIENCE_S) == 0
     daemon.process = None
     faults.until(lambda: set(faults.family(daemon.paths)) == servers, "the displays alone")
@@ -151,7 +148,6 @@ def test_a_second_stop_ends_no_display_that_the_first_keeps() -> None:
             hook.wait_for(1)
             servers = _x_servers(daemon)
             daemon.client.shutdown(keep_displays=True)
-            assert daemon.process is not None
             daemon.process.send_signal(signal.SIGTERM)
             with contextlib.suppress(DaemonDown):  # it waits some seconds for the wake, and may have ended
                 daemon.client.shutdown()
@@ -297,7 +293,6 @@ def test_a_scene_says_why_it_shows_nothing_of_a_display_that_starts(daemon: Daem
         daemon.start()
         for mode in (None, SceneMode.ACTIVE):
             scene = daemon.client.scene(mode, [display.name]).scene
-            assert scene is not None
             (shown,) = scene.displays
             assert (shown.name, shown.state, shown.reason) == (display.name, "starting", "its first frame is to come")
             (providers,) = scene.providers

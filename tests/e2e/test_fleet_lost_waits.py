@@ -68,7 +68,6 @@ class Blocked(threading.Thread):
     def ended(self) -> WaitInfo:
         """Return the wait as its end was told."""
         self.join(2 * LONG_S)
-        assert self.reply is not None
         assert self.reply.ended
         return self.reply.wait
 

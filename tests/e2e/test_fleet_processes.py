@@ -76,7 +76,6 @@ def _open(pid: int) -> int:
 def test_whoever_takes_a_connection_answers_every_kind_of_request(fleet: Fleet, clients: list[Client]) -> None:
     wait = armed(fleet, "h1")
     first = fleet.endpoint.process
-    assert first is not None
     pids = _pids(fleet)
     assert (len(set(pids)), pids[0]) == (PROCESSES, first.pid)
     assert {one.fleet_hosts().processes for one in clients} == {pids}  # of the endpoint
@@ -190,7 +189,6 @@ def test_systemd_is_told_that_it_answers_lives_and_ends(fleet: Fleet, tmp_path: 
 
 def test_an_endpoint_that_is_told_to_end_or_killed_leaves_no_process(fleet: Fleet) -> None:
     endpoint = fleet.endpoint
-    assert endpoint.process is not None
     before = _pids(fleet)
     endpoint.process.kill()
     endpoint.process.wait()

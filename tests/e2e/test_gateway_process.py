@@ -72,7 +72,6 @@ def listening(port: int, uid: int) -> Iterator[None]:
         pytest.skip("the system has no Python of its own")
     line = [python, "-c", _LISTEN, str(port)]
     with subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, user=uid, cwd="/") as stranger:
-        assert stranger.stdout is not None
         assert stranger.stdout.readline() == b"\n"
         yield
         stranger.kill()
