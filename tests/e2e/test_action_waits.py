@@ -33,12 +33,10 @@ def answers(gui_daemon: Daemon) -> Iterator[DisplayInfo]:
 
 @pytest.fixture
 def client(gui_daemon: Daemon) -> Client:
-    """Its client."""
     return gui_daemon.client
 
 
 def place(client: Client, display: DisplayInfo, button: str) -> Click:
-    """Return the click on a button."""
     return Click(client.gui_find(f"the {button} button", display=display.name).found.candidates[0].point)
 
 
@@ -49,7 +47,6 @@ def stands_still(client: Client, display: DisplayInfo) -> None:
 
 
 def live(client: Client, display: DisplayInfo) -> list[str]:
-    """Return the waits that go on there."""
     return [one.wait_id for one in client.wait_list(displays=(display.name,)).waits]
 
 

@@ -46,7 +46,6 @@ Do = Callable[..., ActionReply]
 
 @pytest.fixture
 def do(client: Client, view: DisplayInfo) -> Do:
-    """Act on the display."""
 
     def on_display(*actions: Action, **given: Any) -> ActionReply:
         return act(client, *actions, **({"display": view.name} | given))
@@ -56,7 +55,6 @@ def do(client: Client, view: DisplayInfo) -> Do:
 
 @pytest.fixture
 def record(client: Client, view: DisplayInfo, tmp_path: Path) -> Iterator[Callable[..., Recording]]:
-    """Start recorders; they are ended with the test."""
     running: list[Recording] = []
 
     def start(*given: object, **named: object) -> Recording:

@@ -32,7 +32,6 @@ def call(name: str, **arguments: Any) -> Answer:
 
 @pytest.fixture(scope="module")
 def hook() -> Iterator[Receiver]:
-    """Who is woken."""
     with Receiver() as running:
         yield running
 
@@ -64,13 +63,11 @@ def daemon(planner: ModelThread, hook: Receiver) -> Iterator[Daemon]:
 
 @pytest.fixture
 def client(daemon: Daemon) -> Client:
-    """Its client."""
     return daemon.client
 
 
 @pytest.fixture(scope="module")
 def form(daemon: Daemon) -> Iterator[DisplayInfo]:
-    """A display with a form."""
     with shown(daemon.client, "form") as display:
         yield display
 
@@ -89,7 +86,6 @@ def planned(planner: ModelThread, *answers: Answer) -> None:
 
 
 def ended(client: Client, run: RunInfo) -> RunInfo:
-    """Return the run once it has ended."""
     while True:
         reply = client.agent_result(run.run_id, block_s=20, peek=True)
         if reply.ended:

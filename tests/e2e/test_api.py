@@ -218,7 +218,6 @@ def test_a_body_that_is_no_json_object(api: Api, task: TaskView) -> None:
 
 
 def asked(api: Api, tool: str, **given: Any) -> tuple[int, Any]:
-    """Call a tool; return status and JSON."""
     answer = api.raw.post(f"/tool/{tool}", json=given)
     assert answer.headers["content-type"] == "application/json"
     return answer.status_code, answer.json()

@@ -54,7 +54,6 @@ def video(made: dict[str, Any]) -> str:
 
 
 def frames_in(data: bytes) -> int:
-    """Return how many pictures PyAV finds in a video."""
     with av.open(io.BytesIO(data)) as opened:
         return sum(1 for _ in opened.decode(video=0))
 

@@ -47,12 +47,10 @@ def settings(vision: dict[str, Any], **sections: dict[str, Any]) -> str:
 
 
 def display(daemon: Daemon) -> DisplayInfo:
-    """Return a new display."""
     return daemon.client.display_create().display
 
 
 def cli(daemon: Daemon, *arguments: str) -> Any:
-    """Return what `acud … --json` prints."""
     return json.loads(acud(daemon, *arguments, "--json").stdout)
 
 
@@ -145,7 +143,6 @@ def test_a_model_that_dies_in_mid_wait_is_unknown_and_then_the_fallback_answers(
 
 
 def asked(daemon: Daemon, wait: WaitInfo) -> list[str]:
-    """Return the codes of the wait's evaluations."""
     return [row.verdict.code for row in daemon.client.wait_show(wait.wait_id, evaluations=100).evaluations]
 
 

@@ -50,14 +50,12 @@ def tasks(daemon: Daemon) -> set[str]:
 
 
 def fill(daemon: Daemon) -> None:
-    """A task and a recording."""
     daemon.client.task_register("before", isolated_display=False)
     (daemon.paths.recordings / "rec-1").mkdir(parents=True, exist_ok=True)
     (daemon.paths.recordings / "rec-1" / "0001.mp4").write_bytes(b"film" * 1000)
 
 
 def refused(acud: CommandLine, verb: str, place: Path, code: int) -> str:
-    """What is said to a command that is refused."""
     return str(acud.json(verb, str(place), code=code)["error"]["message"])
 
 
@@ -99,7 +97,6 @@ def test_one_file_and_what_is_not_in_it_stays(daemon: Daemon, acud: CommandLine,
 
 
 def packed(path: Path, *members: tuple[tarfile.TarInfo, bytes]) -> Path:
-    """Make a .tar of exactly these members."""
     with tarfile.open(path, "w") as archive:
         for member, data in members:
             member.size = len(data)
@@ -108,7 +105,6 @@ def packed(path: Path, *members: tuple[tarfile.TarInfo, bytes]) -> Path:
 
 
 def member(name: str, kind: bytes = tarfile.REGTYPE, to: str = "") -> tarfile.TarInfo:
-    """Return what a .tar says of a member."""
     found = tarfile.TarInfo(name)
     found.type, found.linkname = kind, to
     return found

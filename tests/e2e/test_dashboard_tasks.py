@@ -506,7 +506,6 @@ def _work(client: Client, task_id: str) -> None:
 
 
 def _draw(visitor: Visitor, region: Rect, display: DisplayInfo) -> None:
-    """Draw `region` of the display on its picture."""
     box = visitor.page.locator(".region-layer").bounding_box()
     share = box["width"] / display.width
     visitor.page.mouse.move(box["x"] + region.x * share, box["y"] + region.y * share)

@@ -35,7 +35,6 @@ class Row(NamedTuple):
 
 
 def rows() -> dict[str, Row]:
-    """Return the page's table by its first column."""
     begin = PAGE.index("| deviation | level | part |")
     lines = PAGE[begin : PAGE.index("\n\n", begin)].splitlines()[2:]
     cells = ([cell.strip() for cell in line.strip("|").split("|")] for line in lines)

@@ -190,7 +190,6 @@ class _Customer:
         self.fault: BaseException | None = None
 
     def start(self) -> None:
-        """Begin."""
         self._thread.start()
 
     def stop(self) -> None:

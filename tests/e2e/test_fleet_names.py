@@ -36,7 +36,6 @@ def kept_out(daemon: Daemon) -> bool:
 
 
 def holder(servers: FleetSettings) -> HostState | None:
-    """Return who has the lease of h1."""
     return over(servers, lambda connection: Registry(connection).holder("h1"))
 
 

@@ -64,7 +64,6 @@ def test_a_host_behind_a_link_that_was_down_tells_everything_once(wire: Wire, tm
 
 
 def _count(fleet: Fleet, after: int, topic: str, subject: str | WaitInfo) -> int:
-    """Return how often the endpoint has told an event."""
     name = subject if isinstance(subject, str) else subject.wait_id
     page = fleet.client.events_since(after, topic=topic, limit=1000)
     assert page.trimmed == 0

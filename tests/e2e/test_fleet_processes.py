@@ -26,7 +26,6 @@ Found = TypeVar("Found")
 
 @pytest.fixture(scope="module")
 def fleet() -> Iterator[Fleet]:
-    """Two hosts behind them."""
     with Fleet({"h1": 'is = "h1"', "h2": 'is = "h2"'}, lease_s=CALM_S, room=16, processes=PROCESSES) as running:
         yield running
 
@@ -69,7 +68,6 @@ def test_each_process_is_given_its_part_of_the_connections(fleet: Fleet) -> None
 
 
 def _open(pid: int) -> int:
-    """Return how many descriptors a process has open."""
     return len(list(Path(f"/proc/{pid}/fd").iterdir()))
 
 

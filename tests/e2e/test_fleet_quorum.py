@@ -22,7 +22,6 @@ def _lives(fleet: Fleet) -> dict[str, str]:
 
 
 def _said(fleet: Fleet) -> str:
-    """Return what everybody said of the fleet lately."""
     logs = {"endpoint": fleet.endpoint.log(), **{host: daemon.log() for host, daemon in fleet.daemons.items()}}
     return "\n".join(
         f"{name}: {line}" for name, log in logs.items() for line in log.splitlines()[-400:] if '"fleet.' in line

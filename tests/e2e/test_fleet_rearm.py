@@ -107,7 +107,6 @@ def fleet() -> Iterator[Rig]:
 
 @pytest.fixture
 def other(fleet: Fleet) -> Iterator[EndpointProcess]:
-    """Another endpoint."""
     one = EndpointProcess(fleet.nats.url, lease_s=LEASE_S)
     with ExitStack() as stack:
         stack.callback(one.close)
@@ -143,7 +142,6 @@ class Shown(Struct):
 
     @property
     def starts(self) -> list[str]:
-        """The displays on which the program was started."""
         return (self.folder / "starts").read_text(encoding="utf-8").split()
 
     def started(self, count: int) -> None:

@@ -41,7 +41,6 @@ from tests.grounding.browser import firefox
 
 @pytest.fixture
 def client(gui_daemon: Daemon) -> Client:
-    """Its client."""
     return gui_daemon.client
 
 
@@ -115,7 +114,6 @@ def test_what_is_not_there_is_not_found(client: Client, form: DisplayInfo) -> No
 
 
 def reading(done: DoReply) -> tuple[str, str] | None:
-    """Return what the field was found to read."""
     return (done.field.outcome, done.field.text) if done.field is not None else None
 
 
