@@ -31,6 +31,21 @@ def view(daemon: Daemon) -> Iterator[DisplayInfo]:
     daemon.client.display_remove(made.name, force=True)
 
 
+@pytest.fixture(scope="module")
+def session(daemon: Daemon, chromium: Chromium) -> Iterator[Visit]:
+    """A page for all: each login starts a renderer, which loads the dashboard anew."""
+    with chromium.visit(daemon, "usage") as one:
+        yield one
+
+
+@pytest.fixture
+def visit(session: Visit, view: DisplayInfo) -> Iterator[Visit]:
+    """The page, which shows no display before and after."""
+    yield session
+    session.go("usage")
+    session.until("() => !document.querySelector('.screen-picture')")
+
+
 def single(view: DisplayInfo) -> str:
     return f"screens/{quote(view.name, safe='')}"
 
@@ -57,8 +72,9 @@ def standing_still(view: DisplayInfo) -> Iterator[None]:
         os.kill(server, signal.SIGCONT)
 
 
-def test_the_canvas_equals_the_display(daemon: Daemon, chromium: Chromium, view: DisplayInfo) -> None:
-    with Desk(view.name, view.auth_file) as desk, chromium.visit(daemon, single(view)) as visit:
+def test_the_canvas_equals_the_display(visit: Visit, view: DisplayInfo) -> None:
+    visit.go(single(view))
+    with Desk(view.name, view.auth_file) as desk:
         words = desk.words(Rect(20, 20, 300, 120), "Exactly this")
         desk.show(desk.window(Rect(320, 240, 300, 200)), noise(1))
         until(lambda: same(visit, desk), "the first picture, in exact pixels")
@@ -90,10 +106,11 @@ def test_all_displays_are_small_in_a_grid(daemon: Daemon, chromium: Chromium, vi
         visit.until("() => document.querySelector('.screen-canvas')?.width === 640")
 
 
-def test_a_card_follows_what_verdicts_say(daemon: Daemon, chromium: Chromium, view: DisplayInfo) -> None:
+def test_a_card_follows_what_verdicts_say(daemon: Daemon, visit: Visit, view: DisplayInfo) -> None:
     """A wait that is unsure is counted as that until it is sure: no list has to change for it."""
     wait = daemon.client.wait_create(Text("Saved"), "window:Later", display=view.name, timeout_s=600).wait
-    with Desk(view.name, view.auth_file) as desk, chromium.visit(daemon, "screens") as visit:
+    visit.go("screens")
+    with Desk(view.name, view.auth_file) as desk:
         unsure = visit.page.get_by_role("link", name="1 of them unsure")
         unsure.wait_for()
         desk.words(Rect(40, 60, 320, 120), "Saving", "Later")
@@ -103,8 +120,9 @@ def test_a_card_follows_what_verdicts_say(daemon: Daemon, chromium: Chromium, vi
     daemon.client.wait_cancel(wait.wait_id)
 
 
-def test_a_lost_picture_is_grey_and_comes_back(daemon: Daemon, chromium: Chromium, view: DisplayInfo) -> None:
-    with Desk(view.name, view.auth_file) as desk, chromium.visit(daemon, single(view)) as visit:
+def test_a_lost_picture_is_grey_and_comes_back(daemon: Daemon, visit: Visit, view: DisplayInfo) -> None:
+    visit.go(single(view))
+    with Desk(view.name, view.auth_file) as desk:
         window = desk.words(Rect(20, 20, 300, 120), "Before")
         until(lambda: same(visit, desk), "the picture")
         visit.page.evaluate(
@@ -123,26 +141,25 @@ def test_a_lost_picture_is_grey_and_comes_back(daemon: Daemon, chromium: Chromiu
         visit.until("() => !document.querySelector('.screen-picture').classList.contains('stale')")
 
 
-def test_what_is_not_seen_holds_no_connection(daemon: Daemon, chromium: Chromium, view: DisplayInfo) -> None:
+def test_what_is_not_seen_holds_no_connection(visit: Visit, view: DisplayInfo) -> None:
     sockets: list[WebSocket] = []
-    with chromium.visit(daemon, "feed") as visit:
-        visit.page.on("websocket", lambda socket: sockets.append(socket))  # sets attributes on it
+    visit.page.on("websocket", lambda socket: sockets.append(socket))  # sets attributes on it
 
-        def until_heard(holds: Callable[[], bool], what: str) -> None:
-            until(lambda: visit.page.evaluate("0") == 0 and holds(), what)  # events come with an answer
+    def until_heard(holds: Callable[[], bool], what: str) -> None:
+        until(lambda: visit.page.evaluate("0") == 0 and holds(), what)  # events come with an answer
 
-        visit.go(single(view))
-        visit.until("() => document.querySelector('.screen-picture')?.dataset.state === 'still'")
-        # A connection that says nothing for five seconds is made anew.
-        until_heard(lambda: len(held(sockets)) == 1, "its one connection")
-        visit.page.evaluate("() => { document.querySelector('.screen-frame').hidden = true; }")
-        until_heard(lambda: not held(sockets), "the end of its connection")
-        before = len(sockets)
-        visit.page.evaluate("() => { document.querySelector('.screen-frame').hidden = false; }")
-        until_heard(lambda: len(held(sockets)) == 1, "the next connection")
-        panels = sockets[before:]
-        visit.go("screens")  # which opens one of its own, before or after
-        until_heard(lambda: not held(panels), "the end of the panel")
+    visit.go(single(view))
+    visit.until("() => document.querySelector('.screen-picture')?.dataset.state === 'still'")
+    # A connection that says nothing for five seconds is made anew.
+    until_heard(lambda: len(held(sockets)) == 1, "its one connection")
+    visit.page.evaluate("() => { document.querySelector('.screen-frame').hidden = true; }")
+    until_heard(lambda: not held(sockets), "the end of its connection")
+    before = len(sockets)
+    visit.page.evaluate("() => { document.querySelector('.screen-frame').hidden = false; }")
+    until_heard(lambda: len(held(sockets)) == 1, "the next connection")
+    panels = sockets[before:]
+    visit.go("screens")  # which opens one of its own, before or after
+    until_heard(lambda: not held(panels), "the end of the panel")
 
 
 def held(sockets: list[WebSocket]) -> list[WebSocket]:

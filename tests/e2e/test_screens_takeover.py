@@ -5,11 +5,12 @@ from __future__ import annotations
 import itertools
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 import pytest
+from playwright.sync_api import Page
 
 from acud.base.errors import Refused
 from acud.protocol.web import Scope
@@ -38,11 +39,38 @@ def view(daemon: Daemon) -> Iterator[DisplayInfo]:
     daemon.client.display_remove(made.name, force=True)
 
 
-def at_screen(chromium: Chromium, daemon: Daemon, view: DisplayInfo, **given: Any) -> Visit:
-    """Return a visit of the display, with its picture shown."""
-    visit = chromium.visit(daemon, f"screens/{quote(view.name, safe='')}", **given)
+@pytest.fixture(scope="module")
+def session(daemon: Daemon, chromium: Chromium) -> Iterator[Visit]:
+    """A page for all: each login starts a renderer, which loads the dashboard anew."""
+    with chromium.visit(daemon, "usage") as one:
+        yield one
+
+
+@pytest.fixture(scope="module")
+def phone(daemon: Daemon, chromium: Chromium) -> Iterator[Visit]:
+    """The same where two pixels lie in one of CSS, and fingers can be used."""
+    with chromium.visit(daemon, "usage", device_scale_factor=2, has_touch=True) as one:
+        yield one
+
+
+@contextmanager
+def at_screen(visit: Visit, view: DisplayInfo) -> Iterator[Page]:
+    """Go to the display, wait for its picture, and in the end give it back and leave it."""
+    visit.go(f"screens/{quote(view.name, safe='')}")
     visit.until("(width) => document.querySelector('.screen-canvas')?.width === width", view.width)
-    return visit
+    yield visit.page
+    if visit.page.get_by_role("button", name="Give back").count():
+        visit.page.get_by_role("button", name="Give back").click()
+        visit.page.get_by_role("button", name="Take over").wait_for()
+    visit.go("usage")
+    visit.until("() => !document.querySelector('.screen-canvas')")
+
+
+@pytest.fixture
+def visit(session: Visit, view: DisplayInfo) -> Iterator[Visit]:
+    """The page, which shows the display."""
+    with at_screen(session, view):
+        yield session
 
 
 def take(visit: Visit) -> None:
@@ -63,34 +91,33 @@ def click_pixel(visit: Visit, x: int, y: int) -> None:
     visit.page.mouse.click(*place)
 
 
-def test_a_person_types_into_a_terminal(daemon: Daemon, chromium: Chromium, view: DisplayInfo, tmp_path: Path) -> None:
+def test_a_person_types_into_a_terminal(daemon: Daemon, visit: Visit, view: DisplayInfo, tmp_path: Path) -> None:
     heard = tmp_path / "heard"
     shell = f"cat > '{heard}'; echo > '{heard}.end'"
     act(daemon.client, Launch(("xterm", "-u8", "-title", "Typist", "-e", shell)), display=view.name)
     window = titled(daemon.client, view.name, "Typist")
-    with at_screen(chromium, daemon, view) as visit:
-        take(visit)
-        with pytest.raises(Refused, match="taken over by Kim"):
-            act(daemon.client, TypeText("agent"), display=view.name)
-        click_pixel(visit, window.bounds.x + 60, window.bounds.y + 60)
-        for character in TYPED:
-            if character.isascii():
-                visit.page.keyboard.press("Enter") if character == "\n" else visit.page.keyboard.type(character)
-            else:
-                visit.page.keyboard.insert_text(character)  # as an input method does
-        _type_as_on_another_layout(visit)
-        visit.page.keyboard.press("Control+d")
-        until((tmp_path / "heard.end").exists, "the end of what was typed")
-        assert heard.read_text(encoding="utf-8") == TYPED + OTHER_LAYOUT
-        visit.shot("screens-takeover")
-        visit.page.keyboard.press("Control+Shift+F12")
-        visit.page.keyboard.press("Enter")  # the way out leads to the button that gives it back
-        # The button can be pressed again once the daemon has taken the display back.
-        visit.until(
-            "() => document.querySelector('.screen-frame') && [...document.querySelectorAll('button:enabled')]"
-            ".some((one) => one.textContent === 'Take over')"
-        )
-        act(daemon.client, Click(Point(5, 5)), display=view.name)
+    take(visit)
+    with pytest.raises(Refused, match="taken over by Kim"):
+        act(daemon.client, TypeText("agent"), display=view.name)
+    click_pixel(visit, window.bounds.x + 60, window.bounds.y + 60)
+    for character in TYPED:
+        if character.isascii():
+            visit.page.keyboard.press("Enter") if character == "\n" else visit.page.keyboard.type(character)
+        else:
+            visit.page.keyboard.insert_text(character)  # as an input method does
+    _type_as_on_another_layout(visit)
+    visit.page.keyboard.press("Control+d")
+    until((tmp_path / "heard.end").exists, "the end of what was typed")
+    assert heard.read_text(encoding="utf-8") == TYPED + OTHER_LAYOUT
+    visit.shot("screens-takeover")
+    visit.page.keyboard.press("Control+Shift+F12")
+    visit.page.keyboard.press("Enter")  # the way out leads to the button that gives it back
+    # The button can be pressed again once the daemon has taken the display back.
+    visit.until(
+        "() => document.querySelector('.screen-frame') && [...document.querySelectorAll('button:enabled')]"
+        ".some((one) => one.textContent === 'Take over')"
+    )
+    act(daemon.client, Click(Point(5, 5)), display=view.name)
 
 
 OTHER_LAYOUT = "/?Zz@Q€\n"
@@ -124,12 +151,14 @@ def _type_as_on_another_layout(visit: Visit) -> None:
 
 @pytest.mark.parametrize("ratio", [1, 2])
 def test_clicks_land_on_their_pixel_at_any_size(
-    daemon: Daemon, chromium: Chromium, view: DisplayInfo, tmp_path: Path, ratio: int
+    daemon: Daemon, request: pytest.FixtureRequest, view: DisplayInfo, tmp_path: Path, ratio: int
 ) -> None:
     recorder = Recording(daemon.client, view.name, tmp_path)
+    visit = request.getfixturevalue({1: "session", 2: "phone"}[ratio])
     wanted: list[tuple[int, ...]] = []
     places = itertools.cycle([(0, 0), (639, 479), (123, 321), (320, 7)])
-    with at_screen(chromium, daemon, view, device_scale_factor=ratio) as visit:
+    with at_screen(visit, view):
+        assert visit.page.evaluate("devicePixelRatio") == ratio
         take(visit)
         for size in ("Fit into the page", "Smaller", "One pixel for each pixel", "Larger", "Larger"):
             visit.page.get_by_role("button", name=size).click()
@@ -139,74 +168,72 @@ def test_clicks_land_on_their_pixel_at_any_size(
         assert [press[:3] for press in recorder.presses(len(wanted))] == wanted
 
 
-def test_buttons_wheel_drag_and_modifiers(
-    daemon: Daemon, chromium: Chromium, view: DisplayInfo, tmp_path: Path
-) -> None:
+def test_buttons_wheel_drag_and_modifiers(daemon: Daemon, visit: Visit, view: DisplayInfo, tmp_path: Path) -> None:
     recorder = Recording(daemon.client, view.name, tmp_path)
-    with at_screen(chromium, daemon, view) as visit:
-        take(visit)
-        visit.page.get_by_role("button", name="One pixel for each pixel").click()
-        box = visit.page.locator(".screen-canvas").bounding_box()
-        assert box is not None
-        mouse = visit.page.mouse
+    take(visit)
+    visit.page.get_by_role("button", name="One pixel for each pixel").click()
+    box = visit.page.locator(".screen-canvas").bounding_box()
+    assert box is not None
+    mouse = visit.page.mouse
 
-        def to(x: int, y: int) -> None:
-            mouse.move(box["x"] + x + 0.5, box["y"] + y + 0.5, steps=5)
+    def to(x: int, y: int) -> None:
+        mouse.move(box["x"] + x + 0.5, box["y"] + y + 0.5, steps=5)
 
-        to(50, 60)
-        mouse.click(box["x"] + 50.5, box["y"] + 60.5, button="right")
-        mouse.wheel(0, -200)
-        visit.page.keyboard.down("Control")
-        mouse.down()
-        to(200, 220)
-        mouse.up()
-        visit.page.keyboard.up("Control")
-        presses = recorder.presses(4)
-        assert [press[:3] for press in presses] == [(3, 50, 60), (4, 50, 60), (4, 50, 60), (1, 50, 60)]
-        assert presses[3][3] & 4, "ctrl was down"
-        recorder.until(lambda lines: "release 1 200 220" in lines, "the drop")
-        mouse.down()
-        visit.page.evaluate("window.dispatchEvent(new Event('blur'))")
-        recorder.until(lambda lines: lines.count("release 1 200 220") == 2, "the release when the window loses focus")
+    to(50, 60)
+    mouse.click(box["x"] + 50.5, box["y"] + 60.5, button="right")
+    mouse.wheel(0, -200)
+    visit.page.keyboard.down("Control")
+    mouse.down()
+    to(200, 220)
+    mouse.up()
+    visit.page.keyboard.up("Control")
+    presses = recorder.presses(4)
+    assert [press[:3] for press in presses] == [(3, 50, 60), (4, 50, 60), (4, 50, 60), (1, 50, 60)]
+    assert presses[3][3] & 4, "ctrl was down"
+    recorder.until(lambda lines: "release 1 200 220" in lines, "the drop")
+    mouse.down()
+    visit.page.evaluate("window.dispatchEvent(new Event('blur'))")
+    recorder.until(lambda lines: lines.count("release 1 200 220") == 2, "the release when the window loses focus")
+    mouse.up()
 
 
-def test_a_page_that_goes_gives_the_display_back(daemon: Daemon, chromium: Chromium, view: DisplayInfo) -> None:
-    visit = at_screen(chromium, daemon, view)
+def test_a_page_that_goes_gives_the_display_back(daemon: Daemon, visit: Visit, view: DisplayInfo) -> None:
     take(visit)
     visit.page.get_by_role("textbox", name="Note for the agents").fill("Half of it is done.")
     visit.page.mouse.move(400, 500)
     visit.page.mouse.down()
     visit.page.goto("about:blank")
+    visit.page.mouse.up()
 
     def taken() -> str:
         return next(one.taken_by for one in daemon.client.display_list().displays if one.name == view.name)
 
     until(lambda: not taken(), "the display given back")
     assert act(daemon.client, Click(Point(5, 5)), display=view.name).note.endswith("Half of it is done.")
-    with visit:
-        pass
 
 
-def test_whoever_may_not_or_comes_too_late_is_told(daemon: Daemon, chromium: Chromium, view: DisplayInfo) -> None:
+def test_whoever_may_not_or_comes_too_late_is_told(
+    daemon: Daemon, chromium: Chromium, session: Visit, view: DisplayInfo
+) -> None:
     lease = daemon.client.display_take(view.name, who="Lee", for_s=600).lease
-    with at_screen(chromium, daemon, view) as visit:
-        visit.expected = ("403",)
-        visit.page.get_by_text("Lee has it until").wait_for()
-        visit.page.get_by_role("button", name="Take over").click()
-        visit.page.get_by_role("alert").filter(has_text="taken over by Lee").wait_for()
-        visit.shot("screens-taken-by-another")
+    session.expected = ("403",)
+    with at_screen(session, view) as page:
+        page.get_by_text("Lee has it until").wait_for()
+        page.get_by_role("button", name="Take over").click()
+        page.get_by_role("alert").filter(has_text="taken over by Lee").wait_for()
+        session.shot("screens-taken-by-another")
+    session.expected = ()
     daemon.client.display_release(view.name, lease=lease)
-    with at_screen(chromium, daemon, view, scope=Scope.READ) as visit:
-        visit.page.get_by_role("button", name="Fit").wait_for()
-        assert visit.page.get_by_role("button", name="Take over").count() == 0
+    with chromium.visit(daemon, "usage", Scope.READ) as reader, at_screen(reader, view) as page:
+        page.get_by_role("button", name="Fit").wait_for()
+        assert page.get_by_role("button", name="Take over").count() == 0
 
 
 def test_keys_of_the_menu_held_keys_full_screen_and_a_note(
-    daemon: Daemon, chromium: Chromium, view: DisplayInfo, tmp_path: Path
+    daemon: Daemon, session: Visit, view: DisplayInfo, tmp_path: Path
 ) -> None:
-    recorder = Recording(daemon.client, view.name, tmp_path)
-    with at_screen(chromium, daemon, view) as visit:
-        page = visit.page
+    recorder, visit = Recording(daemon.client, view.name, tmp_path), session
+    with at_screen(session, view) as page:
         take(visit)
         click_pixel(visit, 50, 60)
         page.get_by_text("Keys", exact=True).click()
@@ -254,10 +281,11 @@ def struck(recorder: Recording, modifiers: int) -> list[str]:
     return [line for line in recorder.lines("key ") if int(line.split()[2]) & wanted == modifiers]
 
 
-def test_the_clipboard_both_ways(daemon: Daemon, chromium: Chromium, view: DisplayInfo) -> None:
+def test_the_clipboard_both_ways(daemon: Daemon, session: Visit, view: DisplayInfo) -> None:
+    visit = session
     act(daemon.client, ClipboardSet("of the display"), display=view.name)
-    with at_screen(chromium, daemon, view, permissions=["clipboard-read", "clipboard-write"]) as visit:
-        page = visit.page
+    with at_screen(session, view) as page:
+        page.context.grant_permissions(["clipboard-read", "clipboard-write"])
         take(visit)
         page.get_by_role("button", name="Clipboard").click()
         page.get_by_role("button", name="Read the display's").click()
@@ -273,12 +301,13 @@ def test_the_clipboard_both_ways(daemon: Daemon, chromium: Chromium, view: Displ
         page.keyboard.press("Escape")
         page.get_by_role("button", name="Give back").click()
         page.get_by_role("button", name="Take over").wait_for()
-    assert act(daemon.client, ClipboardGet(), display=view.name).text == "of this computer, ä"
-    with at_screen(chromium, daemon, view, permissions=[]) as visit:  # a browser that refuses
+        assert act(daemon.client, ClipboardGet(), display=view.name).text == "of this computer, ä"
+        page.context.clear_permissions()  # a browser that refuses
         take(visit)
-        visit.page.get_by_role("button", name="Clipboard").click()
-        visit.page.get_by_role("button", name="Read this computer's").click()
-        visit.page.get_by_role("alert").filter(has_text="does not let this page use the clipboard").wait_for()
+        page.get_by_role("button", name="Clipboard").click()
+        page.get_by_role("button", name="Read this computer's").click()
+        page.get_by_role("alert").filter(has_text="does not let this page use the clipboard").wait_for()
+        page.keyboard.press("Escape")
 
 
 NOTHING_IS_LONG = """() => {
@@ -288,9 +317,9 @@ NOTHING_IS_LONG = """() => {
 """From now on no press of a finger counts as a long one, however late the next word of this process comes."""
 
 
-def test_fingers(daemon: Daemon, chromium: Chromium, view: DisplayInfo, tmp_path: Path) -> None:
-    recorder = Recording(daemon.client, view.name, tmp_path)
-    with at_screen(chromium, daemon, view, has_touch=True) as visit:
+def test_fingers(daemon: Daemon, phone: Visit, view: DisplayInfo, tmp_path: Path) -> None:
+    recorder, visit = Recording(daemon.client, view.name, tmp_path), phone
+    with at_screen(phone, view):
         take(visit)
         box = visit.page.locator(".screen-canvas").bounding_box()
         assert box is not None

@@ -93,6 +93,13 @@ def form_shown(daemon: Daemon, kind: str) -> Iterator[Form]:
         daemon.client.display_remove(form.display.name, force=True)
 
 
+@pytest.fixture(scope="module")
+def form(daemon: Daemon) -> Iterator[Form]:
+    """For tests that leave it as it was."""
+    with form_shown(daemon, "gtk3") as shown:
+        yield shown
+
+
 @pytest.fixture
 def gtk(daemon: Daemon) -> Iterator[Form]:
     with form_shown(daemon, "gtk3") as form:
@@ -140,61 +147,59 @@ def test_widgets_are_stages_of_a_sequence(gtk: Form) -> None:
     assert ["enabled" in stages[0].verdict.detail, "95 %" in stages[1].verdict.detail] == [True, True]
 
 
-def test_a_value_of_a_password_field_is_not_compared(gtk: Form) -> None:
-    wait = gtk.waits('password = "hunter2"')
-    verdict = gtk.verdict(wait, Answer.UNKNOWN, "never read")
+def test_a_value_of_a_password_field_is_not_compared(form: Form) -> None:
+    wait = form.waits('password = "hunter2"')
+    verdict = form.verdict(wait, Answer.UNKNOWN, "never read")
     assert verdict.code == "redaction"
     assert "hunter2" not in verdict.detail
 
 
-def test_only_the_target_counts(gtk: Form) -> None:
-    elsewhere = gtk.waits('button "Submit"', "region:0,0,5,5")
-    gtk.verdict(elsewhere, Answer.NO, 'no button "Submit"')
-    submit = gtk.end(gtk.waits('button "Submit"', "window:Form"))
-    (place,) = gtk.end(gtk.waits('button "Submit"')).verdict.boxes
+def test_only_the_target_counts(form: Form) -> None:
+    elsewhere = form.waits('button "Submit"', "region:0,0,5,5")
+    form.verdict(elsewhere, Answer.NO, 'no button "Submit"')
+    submit = form.end(form.waits('button "Submit"', "window:Form"))
+    (place,) = form.end(form.waits('button "Submit"')).verdict.boxes
     (box,) = submit.verdict.boxes
     assert submit.evidence is not None
     assert submit.evidence.crop is not None
     corner = submit.evidence.crop
     assert (box.shift(corner.x, corner.y), box.w > 8) == (place, True), "in the window's picture, and on the display's"
-    gtk.end(gtk.waits('button "Submit" gone', "region:0,0,5,5"))
+    form.end(form.waits('button "Submit" gone', "region:0,0,5,5"))
 
 
-def test_a_program_that_tells_nothing_is_unknown_with_its_cure(daemon: Daemon, gtk: Form) -> None:
-    saving = gtk.waits('dialog "Saving" gone')  # it was never there, and nobody else is there who could show it
-    gtk.end(saving)
-    mute = started(gtk.display, programs.SYSTEM_PYTHON, str(PROGRAM), "gtk3", "Silent", NO_AT_BRIDGE="1")
+def test_a_program_that_tells_nothing_is_unknown_with_its_cure(daemon: Daemon, form: Form) -> None:
+    saving = form.waits('dialog "Saving" gone')  # it was never there, and nobody else is there who could show it
+    form.end(saving)
+    mute = started(form.display, programs.SYSTEM_PYTHON, str(PROGRAM), "gtk3", "Silent", NO_AT_BRIDGE="1")
     try:
-        titled(daemon.client, gtk.display.name, "Silent")
-        unseen, mixed = gtk.waits('button "Export" gone'), gtk.waits('button "Export"')
+        titled(daemon.client, form.display.name, "Silent")
+        unseen, mixed = form.waits('button "Export" gone'), form.waits('button "Export"')
         for wait in (unseen, mixed):
-            verdict = gtk.verdict(wait, Answer.UNKNOWN, "is not heard")
+            verdict = form.verdict(wait, Answer.UNKNOWN, "is not heard")
             assert verdict.code == "no_accessibility"
             assert "start it on this display so that it tells its widgets" in verdict.detail
             note = daemon.client.wait_show(wait).wait.note
             assert '"Silent"' in note
             assert "name the window that is meant as the target" in note
-        gtk.end(gtk.waits('button "Export" gone', "window:Form"))
-        gtk.does("dialog")
-        gone = gtk.waits('dialog "Saving" gone')
-        gtk.verdict(gone, Answer.NO, "still there")
-        gtk.does("close")  # it was told, so its program is none of those that tell nothing
-        gtk.end(gone)
+        form.end(form.waits('button "Export" gone', "window:Form"))
+        form.does("dialog")
+        gone = form.waits('dialog "Saving" gone')
+        form.verdict(gone, Answer.NO, "still there")
+        form.does("close")  # it was told, so its program is none of those that tell nothing
+        form.end(gone)
     finally:
         end(mute)
-    gtk.end(unseen)
+    form.end(unseen)
 
 
-def test_a_display_without_a_bus_is_unknown_with_its_cure() -> None:
-    with Daemon(settings='[vision]\nbackend = "ocr"\n[display]\nsession_bus = false\n') as daemon:
-        display = daemon.client.display_create(320, 240).display
-        wait = daemon.client.wait_create(widget_condition('"Submit"'), f"display:{display.name}").wait
+def test_a_display_without_a_bus_is_unknown_with_its_cure(client: Client, view: DisplayInfo) -> None:
+    wait = client.wait_create(widget_condition('"Submit"'), f"display:{view.name}").wait
 
-        def told() -> Verdict | None:
-            verdict = daemon.client.wait_show(wait.wait_id).wait.verdict
-            return verdict if verdict.code != "not_judged" else None
+    def told() -> Verdict | None:
+        verdict = client.wait_show(wait.wait_id).wait.verdict
+        return verdict if verdict.code != "not_judged" else None
 
-        verdict = until(told, "an answer")
+    verdict = until(told, "an answer")
     assert verdict.code == "no_accessibility"
     assert "session_bus = true" in verdict.detail
 
