@@ -134,12 +134,11 @@ def _read_replay(ask: ReplayAsk) -> Iterator[ReplayLine]:
 @contextmanager
 def _start_process() -> Iterator[subprocess.Popen[bytes]]:
     command = [sys.executable, "-m", "acud.features.recording.replay"]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.wait()
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def _print(line: ReplayLine, *, several: bool) -> None:

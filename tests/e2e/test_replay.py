@@ -30,6 +30,7 @@ from acud.types import (
     WaitInfo,
     WaitState,
 )
+from tests.e2e.cli_support import acud
 from tests.e2e.conftest import BARE
 from tests.e2e.desktop import Desk, ended, shown, until
 from tests.fixtures.daemon import Daemon
@@ -108,8 +109,7 @@ class Filmed:
     def replay(self, *options: str, from_s: float = 0.0, code: int = 0) -> dict[str, Any]:
         """Return what `acud replay --json` prints."""
         policy = ("--min-interval", "0.1", "--force-after", "3600", "--from", f"{from_s:.3f}")
-        command = [sys.executable, "-m", "acud_cli", "replay", self.recording.recording_id, *options, *policy, "--json"]
-        done = subprocess.run(command, env=self.daemon.env, capture_output=True, text=True, timeout=120, check=False)
+        done = acud(self.daemon, "replay", self.recording.recording_id, *options, *policy, "--json")
         assert done.returncode == code, (done.stdout, done.stderr)
         told: dict[str, Any] = json.loads(done.stdout)
         return told
