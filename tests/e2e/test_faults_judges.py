@@ -26,7 +26,7 @@ from tests.e2e.desktop import Desk, decoded, titled
 from tests.e2e.faults import Judge
 from tests.fixtures.daemon import Daemon
 from tests.fixtures.painter import Painter
-from tests.integration.ollama_server import Manner, OllamaServer, OllamaThread
+from tests.integration.ollama_server import Manner, OllamaServer, serving_ollama
 
 _NONSENSE: dict[Manner, str] = {"500": "judge_down", "not_json": "unparsable"}
 _SILENT: tuple[Manner, ...] = ("hang", "trickle")
@@ -142,7 +142,7 @@ def _other(daemon: Daemon, display: DisplayInfo) -> None:
 
 
 def test_an_ollama_that_answers_nonsense(judge: Judge) -> None:
-    with OllamaThread("eye") as ollama, _make_daemon(ollama, judge, 60.0) as daemon:
+    with serving_ollama("eye") as ollama, _make_daemon(ollama, judge, 60.0) as daemon:
         display = daemon.client.display_create().display
         for manner, code in _NONSENSE.items():
             ollama.manner = manner
@@ -157,7 +157,7 @@ def test_an_ollama_that_answers_nonsense(judge: Judge) -> None:
 
 
 def test_an_ollama_that_never_answers(judge: Judge) -> None:
-    with OllamaThread("eye") as ollama, _make_daemon(ollama, judge, 1.0) as daemon:
+    with serving_ollama("eye") as ollama, _make_daemon(ollama, judge, 1.0) as daemon:
         display = daemon.client.display_create().display
         for manner in _SILENT:
             ollama.manner = manner

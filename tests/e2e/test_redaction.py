@@ -20,7 +20,7 @@ from acud.types import Criteria, DisplayInfo, JudgeName, Rect, WaitState, Window
 from acud_client import Client
 from tests.e2e.desktop import Desk, ended, until
 from tests.fixtures.daemon import Daemon
-from tests.integration.ollama_server import OllamaServer, OllamaThread
+from tests.integration.ollama_server import OllamaServer, serving_ollama
 
 CARD, KEY, PASSWORD = "4111 1111 1111 1111", "sk-ant-api03-Ab1dEf2hIj3kLm4nOp5q", "tr0ub4dor&3"
 SHOWN = f"""Invoice for the oak chairs
@@ -52,7 +52,7 @@ regions = [{{ box = [600, 440, 100, 100] }}]
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[OllamaServer]:
-    with OllamaThread("eye:latest") as playing:
+    with serving_ollama("eye:latest") as playing:
         yield playing
 
 

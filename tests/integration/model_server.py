@@ -8,7 +8,7 @@ import ssl
 import threading
 from collections.abc import Awaitable, Callable, Coroutine
 from types import TracebackType
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, Generic, NamedTuple, Self, TypeVar
 
 from tests.fixtures.certificates import Pair
 
@@ -69,32 +69,21 @@ class Answer(NamedTuple):
     play: Callable[[Writer], Awaitable[None]] | None = None
 
 
-class ModelServer:
-    """Answers a POST with the next of `answers`, the last one again and again; a GET by path from `gets`, else 404.
+class LoopbackServer:
+    """An HTTP server whose `respond` answers each request; `arrived` is set by the first. An async context manager."""
 
-    `certificate`: over TLS. `posts` and `asked` (all) hold what arrived. An async context manager.
-    """
-
-    def __init__(
-        self, *answers: Answer, gets: dict[str, Answer] | None = None, certificate: Pair | None = None
-    ) -> None:
+    def __init__(self, certificate: Pair | None = None) -> None:
         self._tls = None
         if certificate is not None:
             self._tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             self._tls.load_cert_chain(certificate.cert, certificate.key)
-        self.answers = list(answers)
-        self.gets = gets or {}
-        self.asked: list[Asked] = []
         self.arrived = asyncio.Event()
         self._connections = Connections(self._serve)
 
-    @property
-    def posts(self) -> list[Asked]:
-        return [one for one in self.asked if one.method == "POST"]
-
     async def __aenter__(self) -> Self:
         self._server = await asyncio.start_server(self._connections.accept, "127.0.0.1", 0, ssl=self._tls)
-        self.url = f"http{'s' if self._tls else ''}://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
+        self.port = self._server.sockets[0].getsockname()[1]
+        self.url = f"http{'s' if self._tls else ''}://127.0.0.1:{self.port}"
         return self
 
     async def __aexit__(
@@ -106,16 +95,38 @@ class ModelServer:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: Writer) -> None:
         while True:
-            await self._one(reader, writer)
+            head = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
+            headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in head[1:] if line)}
+            raw = await reader.readexactly(int(headers.get("content-length", 0)))
+            method, path, _ = head[0].split()
+            await self.respond(Asked(method, path, headers, raw), writer)
 
-    async def _one(self, reader: asyncio.StreamReader, writer: Writer) -> None:
-        head = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
-        headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in head[1:] if line)}
-        raw = await reader.readexactly(int(headers.get("content-length", 0)))
-        method, path, _ = head[0].split()
-        self.asked.append(Asked(method, path, headers, raw))
+    async def respond(self, asked: Asked, writer: Writer) -> None:
+        raise NotImplementedError
+
+
+class ModelServer(LoopbackServer):
+    """Answers a POST with the next of `answers`, the last one again and again; a GET by path from `gets`, else 404.
+
+    `certificate`: over TLS. `posts` and `asked` (all) hold what arrived. An async context manager.
+    """
+
+    def __init__(
+        self, *answers: Answer, gets: dict[str, Answer] | None = None, certificate: Pair | None = None
+    ) -> None:
+        super().__init__(certificate)
+        self.answers = list(answers)
+        self.gets = gets or {}
+        self.asked: list[Asked] = []
+
+    @property
+    def posts(self) -> list[Asked]:
+        return [one for one in self.asked if one.method == "POST"]
+
+    async def respond(self, asked: Asked, writer: Writer) -> None:
+        self.asked.append(asked)
         self.arrived.set()
-        await _send(writer, self._answer(method, path))
+        await send(writer, self._answer(asked.method, asked.path))
 
     def _answer(self, method: str, path: str) -> Answer:
         if method == "GET":
@@ -123,7 +134,7 @@ class ModelServer:
         return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
 
 
-async def _send(writer: Writer, answer: Answer) -> None:
+async def send(writer: Writer, answer: Answer) -> None:
     if answer.play is not None:
         await answer.play(writer)
         return
@@ -157,23 +168,25 @@ async def cut(writer: Writer) -> None:
     writer.transport.close()
 
 
-class ModelThread:
-    """A `ModelServer` in a thread of its own, for tests that block. A context manager; `stop` ends it before."""
+S = TypeVar("S", bound=LoopbackServer)
 
-    def __init__(self, *answers: Answer, gets: dict[str, Answer] | None = None) -> None:
-        self._made = (answers, gets)
+
+class ServerThread(Generic[S]):
+    """A `LoopbackServer` in a thread of its own, for tests that block. A context manager; `stop` ends it before."""
+
+    def __init__(self, make: Callable[[], S]) -> None:
+        self._make = make
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever)
 
     def __enter__(self) -> Self:
         self._thread.start()
-        self.server = self._run(self._make())
+        self.server: S = self._run(self._start())
         self.url = self.server.url
         return self
 
-    async def _make(self) -> ModelServer:
-        answers, gets = self._made
-        return await ModelServer(*answers, gets=gets).__aenter__()
+    async def _start(self) -> S:
+        return await self._make().__aenter__()
 
     def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
         self.stop()
@@ -188,3 +201,10 @@ class ModelThread:
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(60)
+
+
+class ModelThread(ServerThread[ModelServer]):
+    """A `ModelServer` with these answers."""
+
+    def __init__(self, *answers: Answer, gets: dict[str, Answer] | None = None) -> None:
+        super().__init__(lambda: ModelServer(*answers, gets=gets))

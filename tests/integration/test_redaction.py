@@ -34,7 +34,7 @@ from acud.protocol.questions import Hide
 from acud.types import Answer, Criteria, HiddenBox, Rect
 from tests.fixtures.ink_engine import InkEngine
 from tests.integration.evaluator_rig import EvaluatorRig, PaintedRing, ask
-from tests.integration.ollama_server import OllamaServer, OllamaThread
+from tests.integration.ollama_server import OllamaServer, serving_ollama
 from tests.integration.secret_screen import COLOURS, HEIGHT, WIDTH, covered, draw, screen
 
 CRITERIA = Criteria("the build has finished")
@@ -153,7 +153,7 @@ def test_only_redacted_pictures_arrive_and_neighbours_can_be_read(tmp_path: Path
     lines = screen(7)
     pixels, _ = draw(lines, "DejaVuSansMono.ttf", 14, COLOURS[0])
     with (
-        OllamaThread("minicpm-v:latest") as server,
+        serving_ollama("minicpm-v:latest") as server,
         EvaluatorRig(
             tmp_path,
             owns_ocr=True,
@@ -188,7 +188,7 @@ def test_only_redacted_pictures_arrive_and_neighbours_can_be_read(tmp_path: Path
 
 def test_boxes_follow_crop_and_scale_and_a_later_frame_is_not_taken(tmp_path: Path) -> None:
     with (
-        OllamaThread("minicpm-v:latest") as server,
+        serving_ollama("minicpm-v:latest") as server,
         EvaluatorRig(
             tmp_path,
             redaction=RedactionSettings(ocr=False, evidence="redacted"),
@@ -228,7 +228,7 @@ def test_boxes_follow_crop_and_scale_and_a_later_frame_is_not_taken(tmp_path: Pa
 
 def test_evidence_that_cannot_be_redacted_is_not_kept(tmp_path: Path) -> None:
     with (
-        OllamaThread("minicpm-v:latest") as server,
+        serving_ollama("minicpm-v:latest") as server,
         EvaluatorRig(
             tmp_path, redaction=RedactionSettings(evidence="redacted"), ollama_url=server.url, backend="ollama"
         ) as rig,
