@@ -64,9 +64,18 @@ class Shell:
 
 @pytest.fixture
 def shell(tmp_path: Path) -> Iterator[Shell]:
+    """A shell whose `acud` is a process of its own each time."""
     made = Shell(tmp_path)
     with ended(made.env):
         yield made
+
+
+@pytest.fixture
+def quick(shell: Shell) -> Iterator[Shell]:
+    """A shell whose calls of `acud` are forks of one process."""
+    with forked_acud(shell.folder) as folder:
+        shell.env["PATH"] = f"{folder}:{shell.env['PATH']}"
+        yield shell
 
 
 def typed_lines(text: str) -> list[str]:
@@ -93,16 +102,16 @@ def test_every_block_of_the_page_is_run() -> None:
 
 
 @pytest.mark.timeout(600)
-def test_use_it_and_from_python(shell: Shell) -> None:
+def test_use_it_and_from_python(quick: Shell) -> None:
     lines = [*block("Use it"), *block("More commands")]
     button = next(place for place, line in enumerate(lines) if "Export button" in line)
     ((_, program),) = [one for one in _FENCED.findall(PAGE) if one[0] == "python"]
-    (shell.folder / "program.py").write_text(program, encoding="utf-8")
+    (quick.folder / "program.py").write_text(program, encoding="utf-8")
     # What is there when the page says "click the Export button" has one.
     typed = [*lines[:button], FORM, *lines[button:], "python program.py", "kill $(jobs -p)", "acud daemon stop"]
     # On a busy machine the effect of a click is painted later than the 2 s that it is given by default.
     typed = [line.replace(CLICK, f"{CLICK} --timeout 30") for line in typed]
-    for line, (code, said) in zip(typed, shell.run(typed), strict=True):
+    for line, (code, said) in zip(typed, quick.run(typed), strict=True):
         assert code == 0 or (line.startswith("acud doctor") and code == 1) or line.startswith("kill"), (
             line,
             code,
@@ -113,8 +122,8 @@ def test_use_it_and_from_python(shell: Shell) -> None:
             assert said.startswith("verified"), said
         if line.startswith("python"):
             assert said.startswith("resolved"), said
-    assert (shell.folder / "now.png").exists()
-    assert (shell.folder / "after.png").exists()
+    assert (quick.folder / "now.png").exists()
+    assert (quick.folder / "after.png").exists()
 
 
 def test_for_agents(shell: Shell) -> None:
@@ -183,6 +192,8 @@ CHANGES = ("acud look --on-change 10 --settle 0.5 -o after.png", 'acud wait --ch
 """Waits for a change, which a window makes meanwhile."""
 ACTING = {"do", "gui"}
 """Commands that change what the others see: their examples go last."""
+CALM = "acud wait cancel --all && acud analysis config --off"
+"""Between them: what was armed before would be read and judged anew at each change."""
 _NAMED = (Exit.OK, Exit.TIMEOUT, Exit.NOT_FOUND, Exit.REFUSED)
 """It was understood and done, or what it names (rec-00t40a, t3-12, :100) is not there."""
 OUTCOMES = {
@@ -222,21 +233,15 @@ def _typed(line: str) -> str:
     return f"({beside}{line}{AFTER.get(line, '')})"
 
 
-def _place(line: str) -> tuple[bool, bool]:
-    return line == CLOSES, line.removeprefix('eval "$(').split()[1] in ACTING
+def _place(line: str) -> tuple[bool, bool, bool]:
+    return line == CLOSES, line.removeprefix('eval "$(').split()[1] in ACTING, line == CALM
 
 
 @pytest.mark.timeout(1200)
-def test_the_examples_of_the_help(shell: Shell) -> None:
-    with forked_acud(shell.folder) as folder:
-        shell.env["PATH"] = f"{folder}:{shell.env['PATH']}"
-        _run_the_examples(shell)
-
-
-def _run_the_examples(shell: Shell) -> None:
-    lines = sorted((line for line in examples() if not _elsewhere(line)), key=_place)
-    assert len(lines) >= 100
-    ended_so = shell.run([*WORLD, *map(_typed, lines), "kill $(jobs -p); acud daemon stop"])
+def test_the_examples_of_the_help(quick: Shell) -> None:
+    lines = sorted([*(line for line in examples() if not _elsewhere(line)), CALM], key=_place)
+    assert len(lines) > 100
+    ended_so = quick.run([*WORLD, *map(_typed, lines), "kill $(jobs -p); acud daemon stop"])
     assert [one for one in ended_so[: len(WORLD)] if one[0]] == []
     wrong = [
         (line, code, said)

@@ -15,6 +15,7 @@ import pytest
 from tests.e2e.cli_support import settings
 from tests.e2e.page_steps import Step, check, printed_by, script, steps_of
 from tests.e2e.test_tutorial import ended
+from tests.fixtures.forked_acud import forked_acud
 from tests.fixtures.ports import free_port
 from tests.fixtures.wake_receiver import TOKEN, Receiver
 
@@ -67,7 +68,8 @@ def run(of: list[Step], folder: Path) -> tuple[str, Receiver]:
         tomllib.loads(configured)
         (home / "acud" / "acud.toml").write_text(configured, encoding="utf-8")
         # A file, not a pipe: programs that a recipe leaves running hold it, and nobody must wait for them.
-        with output.open("w", encoding="utf-8") as words, ended(env):
+        with output.open("w", encoding="utf-8") as words, ended(env), forked_acud(folder) as forked:
+            env["PATH"] = f"{forked}:{env['PATH']}"
             try:
                 subprocess.run(
                     ["bash", "-c", commands], cwd=checkout, env=env, stdin=subprocess.DEVNULL, stdout=words,
