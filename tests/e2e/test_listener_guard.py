@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
+from tests.e2e.cli_support import acud
 from tests.e2e.conftest import BARE
 from tests.e2e.listener_support import Foreground, Http
 from tests.fixtures.daemon import Daemon
@@ -148,14 +148,8 @@ def test_a_token_of_ones_own(daemon: Daemon, tmp_path: Path) -> None:
 def test_what_would_let_strangers_in_is_refused(
     daemon: Daemon, arguments: tuple[str, ...], settings: dict[str, str], said: str
 ) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "acud_cli", "web", "relay", "--port", "0", *arguments],
-        env=daemon.env | settings,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    with mock.patch.dict(daemon.env, settings):
+        done = acud(daemon, "web", "relay", "--port", "0", *arguments)
     assert done.returncode != 0
     assert said in done.stderr
     assert "short" not in done.stderr

@@ -155,7 +155,7 @@ def test_it_ends_with_its_input(tmp_path: Path) -> None:
 # ---- HTTP ----
 
 
-def test_who_may_not_use_the_http_server(tmp_path: Path) -> None:
+def test_who_may_not_use_the_http_server_that_keeps_its_port_and_ends_by_a_signal(tmp_path: Path) -> None:
     with HttpServer(tmp_path) as server, httpx2.Client(timeout=60) as web:
         headers = {"Accept": "application/json, text/event-stream", "Authorization": f"Bearer {server.token}"}
 
@@ -170,27 +170,16 @@ def test_who_may_not_use_the_http_server(tmp_path: Path) -> None:
         assert web.get(server.url.replace("/mcp", "/"), headers=headers).status_code == 404
         assert web.post(f"{server.url}?token={server.token}", json=PING).status_code == 401
         assert status() not in (401, 403, 421)
-        said = server.close()
+        port = server.url.split(":")[2].partition("/")[0]
+        out, err = CommandLine(tmp_path).capture("mcp", "--http", "--port", port, code=8)
+        assert f"port {port}" in err
+        assert (out, err.count("\n")) == ("", 1)
+        server.process.send_signal(signal.SIGINT)
+        said = server.said + server.process.communicate(timeout=60)[1]
+        assert server.process.returncode == 0
     assert server.token not in said
     assert "mcp-token" in said
     assert (tmp_path / "mcp-token").stat().st_mode & 0o777 == 0o600
-
-
-def test_a_taken_port_is_one_line(tmp_path: Path) -> None:
-    with HttpServer(tmp_path) as server:
-        port = server.url.split(":")[2].partition("/")[0]
-        env = {"PATH": os.environ["PATH"], "ACU_HOME": str(tmp_path)}
-        done = subprocess.run([*COMMAND, "--http", "--port", port], env=env, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 8
-    assert f"port {port}" in done.stderr
-    assert done.stderr.count("\n") == 1
-
-
-def test_a_signal_ends_the_http_server(tmp_path: Path) -> None:
-    with HttpServer(tmp_path) as server:
-        server.process.send_signal(signal.SIGINT)
-        server.process.communicate(timeout=60)
-        assert server.process.returncode == 0
 
 
 TELLS_AND_IS_ENDED = """

@@ -376,7 +376,7 @@ async def test_hostile_arguments_get_clean_answers(daemon: Daemon, display: Disp
         (tmp_path / "ws").mkdir()
         tools = (await client.list_tools()).tools
 
-        @settings(max_examples=150, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+        @settings(max_examples=75, deadline=None, database=None, suppress_health_check=list(HealthCheck))
         @given(tool=st.sampled_from(tools), data=st.data())
         def draw(tool: types.Tool, data: st.DataObject) -> None:
             arguments = {}
