@@ -1,4 +1,4 @@
-"""A thousand waits and a hundred tasks over twenty clients at once: every call is answered, and with its own answer."""
+"""Five hundred waits and a hundred tasks over twenty clients at once: every call gets its own answer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.fixtures.daemon import Daemon
 
 CLIENTS = 20
 TASKS_EACH = 5
-WAITS_PER_TASK = 10
+WAITS_PER_TASK = 5
 
 
 def _work(daemon: Daemon, display: str, number: int) -> dict[str, str]:

@@ -15,6 +15,7 @@ from acud.base.paths import Paths, resolve
 from acud.store import migration
 from acud.store.database_file import open_database
 from tests.e2e.cli_support import PATIENCE_S, settings
+from tests.fixtures.forked_acud import forked_acud
 
 PAGE = (Path(__file__).parents[2] / "docs" / "operations.md").read_text(encoding="utf-8")
 
@@ -58,8 +59,10 @@ def person(tmp_path: Path) -> Iterator[Person]:
     made.paths.config.write_text(settings(), encoding="utf-8")
     made.backups.mkdir()
     open_database(made.paths.database, busy_timeout_s=1, now_utc_s=0, steps=migration.known_migrations()[:1]).close()
-    yield made
-    subprocess.run(["acud", "daemon", "stop"], env=made.env, capture_output=True, timeout=PATIENCE_S, check=False)
+    with forked_acud(made.home) as forked:
+        made.env["PATH"] = f"{forked}:{made.env['PATH']}"
+        yield made
+        subprocess.run(["acud", "daemon", "stop"], env=made.env, capture_output=True, timeout=PATIENCE_S, check=False)
 
 
 def test_every_command_of_the_page(person: Person) -> None:
