@@ -250,12 +250,10 @@ def test_the_picture_shows_what_it_settled_to(do: Do, record: Callable[..., Reco
     recorder.until(lambda lines: "painted 383838" in lines, "its last paint")
 
 
-def test_idle_is_an_answer(do: Do, desk: Desk, tmp_path: Path) -> None:
+def test_idle_is_an_answer(do: Do, desk: Desk) -> None:
     assert do(WaitIdle(0.2, 60)).idle is True
-    ticks = tmp_path / "ticks"
-    desk.run("xterm", "-e", f"while :; do date +%N | tee '{ticks}'; done")
-    until(lambda: do(WindowList()).windows and ticks.exists(), "a busy window")
-    assert do(WaitIdle(5.0, 6.0)).idle is False  # no program stands still for so long
+    with ticking(desk, desk.window(Rect(300, 40, 200, 100), 0x808080)):
+        assert do(WaitIdle(5.0, 6.0)).idle is False  # no clock stands still for so long
 
 
 # ---- errors --------------------------------------------------------------------------------------------------------
