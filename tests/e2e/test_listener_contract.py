@@ -16,12 +16,8 @@ from tests.e2e.desktop import until
 from tests.e2e.listener_support import SETTINGS, Http, served
 from tests.fixtures.daemon import Daemon
 
-
-@pytest.fixture(scope="module")
-def daemon() -> Iterator[Daemon]:
-    """A daemon with its listener, whose commentary is silent: what is in the feed is what a test put there."""
-    with Daemon(settings=SETTINGS + "[analysis]\nenabled = false\n") as running:
-        yield running
+DAEMON_SETTINGS = SETTINGS + "[analysis]\nenabled = false\n"
+"""With a commentary that is silent: what is in the feed is what a test put there."""
 
 
 @pytest.fixture(scope="module")

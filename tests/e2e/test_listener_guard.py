@@ -26,10 +26,7 @@ TOKENS = {"Bearer {token}": True, "bearer {token}": True}
 WRONG_TOKENS = {None: False, "Bearer": False, "Bearer x{token}": False, "Basic {token}": False, "{token}": False}
 
 
-@pytest.fixture(scope="module")
-def daemon() -> Iterator[Daemon]:
-    with Daemon(settings=BARE) as running:
-        yield running
+DAEMON_SETTINGS = BARE
 
 
 @pytest.fixture(scope="module")

@@ -30,10 +30,7 @@ BODIES = st.dictionaries(KEYS | st.text(max_size=10), VALUES, max_size=8)
 BOUNDED = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
-@pytest.fixture(scope="module")
-def daemon() -> Iterator[Daemon]:
-    with Daemon(settings=SETTINGS + '[analysis]\ncadence = "event"\n') as running:
-        yield running
+DAEMON_SETTINGS = SETTINGS + '[analysis]\ncadence = "event"\n'
 
 
 @pytest.fixture(scope="module")

@@ -25,10 +25,7 @@ from tests.fixtures.daemon import Daemon
 LIMITED = "live_streams_per_pass = 2\n[redaction]\nregions = [{ box = [0, 0, 100, 50] }]\n"
 
 
-@pytest.fixture(scope="module")
-def daemon() -> Iterator[Daemon]:
-    with Daemon(settings=SETTINGS + LIMITED) as running:
-        yield running
+DAEMON_SETTINGS = SETTINGS + LIMITED
 
 
 @pytest.fixture(scope="module")

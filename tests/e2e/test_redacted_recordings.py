@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from acud.evaluator.evidence import pixels_of
 from acud.evaluator.ocr.rapid import RapidEngine
@@ -27,7 +25,7 @@ SHOWN = f"""Invoice for the oak chairs
 Password: {PASSWORD}
 export ANTHROPIC={KEY}
 Nothing else to report"""
-SETTINGS = """
+DAEMON_SETTINGS = """
 [display]
 width = 640
 height = 480
@@ -37,12 +35,6 @@ session_bus = false
 recordings = true
 evidence = "redacted"
 """
-
-
-@pytest.fixture(scope="module")
-def daemon() -> Iterator[Daemon]:
-    with Daemon(settings=SETTINGS) as running:
-        yield running
 
 
 def read(reader: ScreenReader, pixels: np.ndarray) -> str:

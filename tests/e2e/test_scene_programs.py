@@ -27,10 +27,7 @@ LOOKS = 100
 LONG_PAGES = Path(__file__).parents[1] / "bench" / "scene_pages"
 
 
-@pytest.fixture(scope="module")
-def daemon() -> Iterator[Daemon]:
-    with Daemon(settings=SETTINGS) as running:
-        yield running
+DAEMON_SETTINGS = SETTINGS
 
 
 @pytest.fixture

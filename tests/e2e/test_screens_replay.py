@@ -31,10 +31,7 @@ _STEPS = 7
 STILL_S = 4.0
 
 
-@pytest.fixture(scope="module")
-def daemon() -> Iterator[Daemon]:
-    with Daemon(settings=SETTINGS + "[recording]\nfps = 10\n") as running:
-        yield running
+DAEMON_SETTINGS = SETTINGS + "[recording]\nfps = 10\n"
 
 
 @pytest.fixture(scope="module")

@@ -74,10 +74,7 @@ def end(program: subprocess.Popen[bytes]) -> None:
         program.stdin.close()
 
 
-@pytest.fixture(scope="module")
-def daemon() -> Iterator[Daemon]:
-    with Daemon(settings=SETTINGS) as running:
-        yield running
+DAEMON_SETTINGS = SETTINGS
 
 
 @contextmanager

@@ -59,7 +59,7 @@ def check_what_is_left(path: Path, published: int) -> None:
             assert ring_processes.fault(view) == ""
 
 
-@pytest.mark.parametrize(("size", "looks"), [((48, 40), 300), ((1280, 720), 60)])
+@pytest.mark.parametrize(("size", "looks"), [((48, 40), 200), ((1280, 720), 30)])
 def test_readers_of_a_running_writer_see_only_whole_frames(folder: Path, size: tuple[int, int], looks: int) -> None:
     path = folder / f"running-{size[0]}"
     with Ring.create(path, Layout(*size, 3), 1) as ring:
@@ -76,7 +76,7 @@ def test_a_killed_reader_disturbs_nobody(folder: Path) -> None:
     path = folder / "reader"
     with Ring.create(path, SMALL, 1) as ring:
         with start("write", path, 0) as writer:
-            victim, reader = start("read", path, 10**9), start("read", path, 300)
+            victim, reader = start("read", path, 10**9), start("read", path, 100)
             victim.kill()
             assert reader.communicate(timeout=250)[0] == b""
             victim.communicate()

@@ -29,7 +29,13 @@ class PatientRig(HandsRig):
     program = program_after("from acud.x11 import clipboard; clipboard._ANSWER_S = 60.0")
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
+def xserver() -> Iterator[XServer]:
+    with XServer() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
 def rig(xserver: XServer) -> Iterator[HandsRig]:
     with PatientRig(xserver) as rig:
         yield rig
@@ -80,12 +86,6 @@ def test_what_another_program_copies_later_replaces_ours(rig: HandsRig, xserver:
     end(owner)
 
 
-def test_a_clipboard_nobody_owns_is_not_an_empty_text(rig: HandsRig) -> None:
-    answer = rig.fail(ClipboardGet())
-    assert answer.code == "not_found"
-    assert "nothing was copied" in answer.message
-
-
 def test_a_clipboard_without_text_says_so(rig: HandsRig, xserver: XServer) -> None:
     with Witness(xserver) as owner:
         window = owner.connection.root.create_window(0, 0, 1, 1, 0, X.CopyFromParent)
@@ -116,9 +116,11 @@ def test_a_picture_is_read_as_png(rig: HandsRig, xserver: XServer, side: int) ->
     end(owner)
 
 
-def test_an_owner_that_hangs_is_told_and_holds_nothing_up(xserver: XServer) -> None:
-    with HandsRig(xserver) as rig:
-        owner = copy(xserver, "never")
+def test_no_owner_is_no_empty_text_and_one_that_hangs_holds_nothing_up() -> None:
+    with XServer() as server, HandsRig(server) as rig:
+        answer = rig.fail(ClipboardGet())
+        assert (answer.code, "nothing was copied" in answer.message) == ("not_found", True)
+        owner = copy(server, "never")
         os.kill(owner.pid, signal.SIGSTOP)
         asked = rig.ask(ClipboardGet())
         assert rig.grab().grab, "frames go on meanwhile"
@@ -153,3 +155,4 @@ def test_a_large_text_of_ours_is_seen_by_a_wait_each_time(rig: HandsRig) -> None
         rig.do(ClipboardSet(text))
         seen = rig.until(partial(_is_read, part), since)
         assert (seen.code, seen.is_cut) == ("", True)
+    rig.send(Follow(()))

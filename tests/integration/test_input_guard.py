@@ -131,19 +131,16 @@ def test_letters_that_a_program_holds_while_it_opens_a_dialog_are_not_called_typ
     assert thief.presses == {thief.letter.id: sent or letters, thief.other.id: 0}
 
 
-@pytest.mark.parametrize(
-    "action", [TypeText("no"), Key("n Return"), Click(Point(200, 100)), Drag(Point(20, 20), Point(200, 100))]
-)
-def test_nothing_is_done_to_a_window_that_has_not_the_focus_or_is_covered(
-    rig: HandsRig, painter: Painter, action: InputAction
-) -> None:
+def test_nothing_is_done_to_a_window_that_has_not_the_focus_or_is_covered(rig: HandsRig, painter: Painter) -> None:
     thief = Thief(painter, Thief.open)
     thief.open()
-    stopped = rig.fail(action, thief.letter.id)
-    thief.count()
-    assert stopped.misdirected is not None
-    assert (stopped.misdirected.by, stopped.misdirected.done) == (thief.other.id, 0)
-    assert set(thief.presses.values()) == {0}
+    actions = TypeText("no"), Key("n Return"), Click(Point(200, 100)), Drag(Point(20, 20), Point(200, 100))
+    for action in actions:
+        stopped = rig.fail(action, thief.letter.id)
+        thief.count()
+        assert stopped.misdirected is not None, action
+        assert (stopped.misdirected.by, stopped.misdirected.done) == (thief.other.id, 0), action
+        assert set(thief.presses.values()) == {0}, action
 
 
 def test_a_drop_on_a_window_that_came_meanwhile_is_taken_back(rig: HandsRig, painter: Painter) -> None:
