@@ -17,7 +17,7 @@ FIGURES = {
     "rooms at the top of acud": 22, "arrows between these rooms": 100, "files of the largest circle": 2,
     "regular expressions": 250, "lines without the fleet": 110_387, "lines of the fleet": 9_900, "changelog items": 120,
     "changelog words an item": 20, "hand-written words in docs": 79_950,
-    "lines of test to a line of product": 0.926,
+    "lines of test to a line of product": 0.925,
 }  # fmt: skip
 """Limits of the table; its goals stand in `scripts/house.py`."""
 
