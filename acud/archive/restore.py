@@ -103,7 +103,15 @@ def _copy_to_stage(source: Path, stage: Path) -> tuple[FileInBackup, ...]:
     if source.is_dir():
         return _from_folder(source, stage)
     if source.suffix == ".tar":
-        return _from_tar(source, stage)
+        unpacked = stage / ".unpacked"
+        try:
+            with tarfile.open(source, "r:") as archive:
+                _unpack(archive, unpacked)
+        except (tarfile.TarError, FileExistsError, NotADirectoryError) as fault:
+            raise _build_fault(f"{source} cannot be unpacked: {fault}") from fault
+        files = _from_folder(unpacked, stage)
+        shutil.rmtree(unpacked)
+        return files
     return (copy(source, stage / DATABASE, DATABASE),)  # only a database: the copy made before an upgrade
 
 
@@ -116,18 +124,6 @@ def _from_folder(source: Path, stage: Path) -> tuple[FileInBackup, ...]:
             raise _build_fault(f"{file.path} is missing") from fault
         _compare(file, found)
     return manifest.files
-
-
-def _from_tar(source: Path, stage: Path) -> tuple[FileInBackup, ...]:
-    unpacked = stage / ".unpacked"
-    try:
-        with tarfile.open(source, "r:") as archive:
-            _unpack(archive, unpacked)
-    except (tarfile.TarError, FileExistsError, NotADirectoryError) as fault:
-        raise _build_fault(f"{source} cannot be unpacked: {fault}") from fault
-    files = _from_folder(unpacked, stage)
-    shutil.rmtree(unpacked)
-    return files
 
 
 def _unpack(archive: tarfile.TarFile, folder: Path) -> None:

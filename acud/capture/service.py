@@ -234,7 +234,11 @@ class CaptureService:
         now_s = time.monotonic()
         if self._inputs.advance(now_s) | self._clipboard.advance(now_s):
             self._do_due()
-        self._set_alarm()
+        dues = [due for source in self._sources() if (due := source.due_s()) is not None]
+        dues += [due for due in (self._stale_s, self._covered.due_s(), self._inputs.due_s()) if due is not None]
+        if (clipboard_s := self._clipboard.due_s()) is not None:
+            dues.append(clipboard_s)
+        self._loop.wake_at(min(dues, default=None))
 
     def _do_due(self) -> None:
         while self._step():
@@ -340,13 +344,6 @@ class CaptureService:
             raise PixelsGone(f"the X server {self._x.name} gives no pixels", hint="see the log of the X server")
         else:
             self._is_resized = True
-
-    def _set_alarm(self) -> None:
-        dues = [due for source in self._sources() if (due := source.due_s()) is not None]
-        dues += [due for due in (self._stale_s, self._covered.due_s(), self._inputs.due_s()) if due is not None]
-        if (clipboard_s := self._clipboard.due_s()) is not None:
-            dues.append(clipboard_s)
-        self._loop.wake_at(min(dues, default=None))
 
     # ---- reports ----------------------------------------------------------------------------------------------------
 

@@ -446,29 +446,21 @@ def _mask(key: str, text: str) -> str:
 
 def _split_text(text: str, kind: Any) -> Any:
     if kind is bool:
-        return _parse_boolean(text)
+        return {
+            "1": True,
+            "true": True,
+            "yes": True,
+            "on": True,
+            "0": False,
+            "false": False,
+            "no": False,
+            "off": False,
+        }.get(text.lower(), text)
     if get_origin(kind) is dict:
-        return _parse_pairs(text)
+        if text.lstrip().startswith("{"):
+            return decode_json(text)
+        return dict(word.strip().partition("=")[::2] for word in text.split(",") if word.strip())
     if get_origin(kind) is tuple:
         words = [word.strip() for word in text.split(",")]
         return decode_json(text) if text.lstrip().startswith("[") else [word for word in words if word]
     return text
-
-
-def _parse_pairs(text: str) -> Any:
-    if text.lstrip().startswith("{"):
-        return decode_json(text)
-    return dict(word.strip().partition("=")[::2] for word in text.split(",") if word.strip())
-
-
-def _parse_boolean(text: str) -> str | bool:
-    return {
-        "1": True,
-        "true": True,
-        "yes": True,
-        "on": True,
-        "0": False,
-        "false": False,
-        "no": False,
-        "off": False,
-    }.get(text.lower(), text)

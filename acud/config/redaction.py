@@ -62,7 +62,12 @@ class RedactionSettings(Struct, frozen=True, forbid_unknown_fields=True):
     def __post_init__(self) -> None:
         """Refuse expressions that cannot be searched with."""
         for pattern in (*self.patterns, *(w.title for w in self.windows), *(w.wm_class for w in self.windows)):
-            _check_expression(pattern)
+            if len(pattern) > MAX_PATTERN:
+                raise ValueError(f"the regular expression {pattern[:80]!r}… is longer than {MAX_PATTERN} characters")
+            try:
+                compile_pattern(pattern)
+            except PatternFault as fault:
+                raise ValueError(f"the regular expression {pattern[:80]!r} {fault}") from fault
 
     @property
     def text_rules(self) -> tuple[str, ...]:
@@ -72,12 +77,3 @@ class RedactionSettings(Struct, frozen=True, forbid_unknown_fields=True):
     def reads(self) -> bool:
         """Whether a picture's text must be known before the picture may leave."""
         return self.ocr and bool(self.text_rules)
-
-
-def _check_expression(pattern: str) -> None:
-    if len(pattern) > MAX_PATTERN:
-        raise ValueError(f"the regular expression {pattern[:80]!r}… is longer than {MAX_PATTERN} characters")
-    try:
-        compile_pattern(pattern)
-    except PatternFault as fault:
-        raise ValueError(f"the regular expression {pattern[:80]!r} {fault}") from fault

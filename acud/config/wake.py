@@ -51,7 +51,11 @@ class WakeSettings(Struct, frozen=True, forbid_unknown_fields=True):
         for name in ("openclaw_url", "webhook_url"):
             _check_url(name, getattr(self, name))
         for word in self.command:
-            _check_word(word)
+            rest = word
+            for known in COMMAND_PLACEHOLDERS:
+                rest = rest.replace(known, "")
+            if "{" in rest or "}" in rest:
+                raise ValueError(f"command may hold only {', '.join(COMMAND_PLACEHOLDERS)} in braces")
         if self.carry and not self.own_routes:
             raise ValueError("carry needs routes besides fleet: by them the wakes are brought on")
         for route in self.routes:
@@ -94,14 +98,6 @@ def _check_url(name: str, url: str) -> None:
         raise ValueError(f"{name} is not an http or https URL")
     if parts.username or parts.password or parts.query or parts.fragment:
         raise ValueError(f"{name} carries more than host and path; secrets have keys of their own")
-
-
-def _check_word(word: str) -> None:
-    rest = word
-    for known in COMMAND_PLACEHOLDERS:
-        rest = rest.replace(known, "")
-    if "{" in rest or "}" in rest:
-        raise ValueError(f"command may hold only {', '.join(COMMAND_PLACEHOLDERS)} in braces")
 
 
 def secret(name: str, value: str, file: str) -> str:

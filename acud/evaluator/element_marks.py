@@ -73,7 +73,11 @@ def draw_marks(pixels: NDArray[np.uint8], marks: Sequence[ElementMark]) -> NDArr
     )
     drawn = [_choose_colours(mark, label, pixels, n) for n, (mark, label) in enumerate(zip(marks, labels, strict=True))]
     for one in drawn:
-        _draw_box(draw, one)
+        box = one.mark.bbox
+        if not _grow(_grow(box)).intersect(one.label):
+            draw.line([_centre(one.label), _nearest(box, one.label)], one.colour)
+        for out, colour in ((_EDGE_PX, one.ink), (_EDGE_PX - 1, one.colour)):
+            draw.rectangle((box.x - out, box.y - out, box.right - 1 + out, box.bottom - 1 + out), outline=colour)
     for one in drawn:
         _draw_label(draw, one, font)
     return _bgrx(image)
@@ -157,14 +161,6 @@ def _ground(box: Rect, pixels: NDArray[np.uint8]) -> float:
     rows = np.unique(np.linspace(shown.y, shown.bottom - 1, 9, dtype=np.intp))
     columns = np.unique(np.linspace(shown.x, shown.right - 1, 9, dtype=np.intp))
     return float(luma(pixels[rows[:, None], columns[None, :]]).mean())
-
-
-def _draw_box(draw: ImageDraw.ImageDraw, one: _Drawn) -> None:
-    box = one.mark.bbox
-    if not _grow(_grow(box)).intersect(one.label):
-        draw.line([_centre(one.label), _nearest(box, one.label)], one.colour)
-    for out, colour in ((_EDGE_PX, one.ink), (_EDGE_PX - 1, one.colour)):
-        draw.rectangle((box.x - out, box.y - out, box.right - 1 + out, box.bottom - 1 + out), outline=colour)
 
 
 def _draw_label(draw: ImageDraw.ImageDraw, one: _Drawn, font: ImageFont.FreeTypeFont | ImageFont.ImageFont) -> None:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -81,7 +81,8 @@ async def _look(job: Job, context: EvaluatorContext, tell: Tell) -> JobResult:
     for wait_id in job.remember:
         context.last_negative_views.began(wait_id, shot)
     answered, encode_ms = await _answer_all(job, shot, context, tell)
-    features = await _answer_of_features(job, shot, context)
+    asks = {name: ask for name in FEATURE_ASKS if (ask := getattr(job, name)) is not None}
+    features = {FEATURE_ASKS[name]: await context.answerers[name](ask, shot, context) for name, ask in asks.items()}
     result = _make_result(job, shot, picture, answered)
     result = replace(result, encode_ms=encode_ms, hidden=_hidden_boxes(shown), **features)
     return result if job.think is None else _add_thought(result, await think(job.think, shot, context))
@@ -121,12 +122,6 @@ async def _differ(job: Job, ask: DiffAsk, context: EvaluatorContext) -> JobResul
 
 def _add_thought(result: JobResult, turn: ChatTurn) -> JobResult:
     return replace(result, thought=turn.thought, width=turn.width, height=turn.height)
-
-
-async def _answer_of_features(job: Job, shot: ViewPixels, context: EvaluatorContext) -> dict[str, Any]:
-    """Return the features' answers by their field of `JobResult`."""
-    asks = {name: ask for name in FEATURE_ASKS if (ask := getattr(job, name)) is not None}
-    return {FEATURE_ASKS[name]: await context.answerers[name](ask, shot, context) for name, ask in asks.items()}
 
 
 async def _redact_for_picture(job: Job, shot: ViewPixels, context: EvaluatorContext) -> RedactedPixels:

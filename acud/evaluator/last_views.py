@@ -167,7 +167,8 @@ class ShownFrames:
         before = self._shown.get(source)
         self._shown[source] = _Shown(epoch, frame, pixels)
         self._shown.move_to_end(source)
-        self._shrink()
+        while len(self._shown) > 1 and sum(kept.pixels.nbytes for kept in self._shown.values()) > self._max_bytes:
+            self._shown.popitem(last=False)
         if before is None or before.pixels.shape != pixels.shape:
             return None
         return tiers(before.pixels, pixels)
@@ -180,7 +181,3 @@ class ShownFrames:
     def forget(self, source: str) -> None:
         """Let go of a source that is no more."""
         self._shown.pop(source, None)
-
-    def _shrink(self) -> None:
-        while len(self._shown) > 1 and sum(kept.pixels.nbytes for kept in self._shown.values()) > self._max_bytes:
-            self._shown.popitem(last=False)

@@ -172,7 +172,9 @@ class WaitQuestions:
 
     async def run(self) -> Answered:
         """Return the answers, the whole verdict and the evidence kept for it."""
-        self._recall()
+        for leaf in () if self._ask.force else self._ask.asks:
+            if self._shot.identity in leaf.memo:
+                self._note(LeafAnswer(leaf.index, no("the same picture as before"), self._judge_of(leaf.index), "memo"))
         if self._open() and await self._is_held_back():
             return Answered(self._ask.wait_id, tuple(self._answers), self._judge_whole(), gated=True)
         while wanted := self._open():
@@ -284,11 +286,6 @@ class WaitQuestions:
     def _note(self, answer: LeafAnswer) -> None:
         self._verdicts[answer.index] = answer.verdict
         self._answers.append(answer)
-
-    def _recall(self) -> None:
-        for leaf in () if self._ask.force else self._ask.asks:
-            if self._shot.identity in leaf.memo:
-                self._note(LeafAnswer(leaf.index, no("the same picture as before"), self._judge_of(leaf.index), "memo"))
 
     def _judge_of(self, index: int) -> str:
         leaf = self._leaves[index]

@@ -89,7 +89,13 @@ class Ring:
         path = Path(path)
         fd = _open_file(path, writable=writable)
         with _closed_on_error(fd):
-            layout, epoch = _read_layout(fd, path)
+            found = os.fstat(fd)
+            if not stat.S_ISREG(found.st_mode):
+                raise ProtocolError(f"{path.name} is not a frame ring but something else than a file")
+            head = os.pread(fd, place.HEADER_BYTES, 0)
+            if len(head) < place.HEADER_BYTES:
+                raise ProtocolError(f"{path.name} is not a frame ring: {len(head)} bytes")
+            layout, epoch = place.read_header(memoryview(head).cast("Q"), found.st_size)
             return cls(path, fd, layout, epoch, writable=writable)
 
     def __enter__(self) -> Self:
@@ -166,7 +172,14 @@ class Ring:
         sequence = self.words[start]
         if sequence == 0 or sequence & 1:
             return None
-        slot = _parse(index, sequence, self.words[start : start + place.S_TILES])
+        head = self.words[start : start + place.S_TILES]
+        box = (
+            Rect(head[place.S_BOX_X], head[place.S_BOX_Y], head[place.S_BOX_W], head[place.S_BOX_H])
+            if head[place.S_BOX_W]
+            else None
+        )
+        cursor = (_to_signed(head[place.S_CURSOR_X]), _to_signed(head[place.S_CURSOR_Y]), head[place.S_CURSOR_SERIAL])
+        slot = Slot(index, sequence, head[place.S_FRAME], head[place.S_MONO_NS], box, cursor)
         return slot if self.words[start] == sequence and self._can_be(slot) else None
 
     def _can_be(self, slot: Slot) -> bool:
@@ -185,16 +198,6 @@ def newest_frame(path: Path | None) -> int:
     except (FrameGone, ProtocolError):
         return 0
     return slot.frame if slot is not None else 0
-
-
-def _parse(index: int, sequence: int, head: memoryview) -> Slot:
-    box = (
-        Rect(head[place.S_BOX_X], head[place.S_BOX_Y], head[place.S_BOX_W], head[place.S_BOX_H])
-        if head[place.S_BOX_W]
-        else None
-    )
-    cursor = (_to_signed(head[place.S_CURSOR_X]), _to_signed(head[place.S_CURSOR_Y]), head[place.S_CURSOR_SERIAL])
-    return Slot(index, sequence, head[place.S_FRAME], head[place.S_MONO_NS], box, cursor)
 
 
 def _to_signed(word: int) -> int:
@@ -240,16 +243,6 @@ def _open_file(path: Path, *, writable: bool) -> int:
         raise FrameGone(f"the frame ring {path.name} is gone") from fault
     except OSError as fault:
         raise ProtocolError(f"{path.name} is not a readable frame ring: {fault.strerror}") from fault
-
-
-def _read_layout(fd: int, path: Path) -> tuple[Layout, int]:
-    found = os.fstat(fd)
-    if not stat.S_ISREG(found.st_mode):
-        raise ProtocolError(f"{path.name} is not a frame ring but something else than a file")
-    head = os.pread(fd, place.HEADER_BYTES, 0)
-    if len(head) < place.HEADER_BYTES:
-        raise ProtocolError(f"{path.name} is not a frame ring: {len(head)} bytes")
-    return place.read_header(memoryview(head).cast("Q"), found.st_size)
 
 
 @contextlib.contextmanager

@@ -82,17 +82,13 @@ def _list_messages(hint: Any) -> Iterator[Any]:
 
 def _rename_field(owner: msgspec.Struct, name: str, value: Any, change: Change) -> Any:
     if isinstance(value, str):
-        return _rename_word(owner, name, value, change)
+        if name in _NAMED or name in _OF_SOME.get(type(owner), ()):
+            return change(value)
+        if name == "target" and value.startswith(_TARGET):
+            return _TARGET + change(value.removeprefix(_TARGET))
+        return value
     if name == "displays" and isinstance(value, tuple | list) and value and isinstance(value[0], str):
         return tuple(change(one) for one in value)
     if isinstance(value, msgspec.Struct) or (isinstance(value, tuple | list) and value):
         return rename_displays(value, change)
-    return value
-
-
-def _rename_word(owner: msgspec.Struct, name: str, value: str, change: Change) -> str:
-    if name in _NAMED or name in _OF_SOME.get(type(owner), ()):
-        return change(value)
-    if name == "target" and value.startswith(_TARGET):
-        return _TARGET + change(value.removeprefix(_TARGET))
     return value

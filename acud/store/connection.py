@@ -48,7 +48,13 @@ class Database:
     def read(self, sql: str, bindings: Mapping[str, Value] = _NOTHING) -> list[Row]:
         """Return the rows of a query by column name. Raises: StoreUnavailable."""
         try:
-            return self._fetch_rows(sql, bindings)
+            cursor = self._connection.execute(sql, bindings)
+            rows: list[Row] = []
+            names: list[str] = []
+            for values in cursor:
+                names = names or [column[0] for column in cursor.get_description()]
+                rows.append(dict(zip(names, values, strict=True)))
+            return rows
         except _FAULTS as fault:
             raise self._undo(fault) from fault
 
@@ -124,15 +130,6 @@ class Database:
         self._begun = True
         # IMMEDIATE: wait for the write lock now, not in the middle of the turn (sqlite.org/lang_transaction.html).
         self.read("BEGIN IMMEDIATE")
-
-    def _fetch_rows(self, sql: str, bindings: Mapping[str, Value]) -> list[Row]:
-        cursor = self._connection.execute(sql, bindings)
-        rows: list[Row] = []
-        names: list[str] = []
-        for values in cursor:
-            names = names or [column[0] for column in cursor.get_description()]
-            rows.append(dict(zip(names, values, strict=True)))
-        return rows
 
     def _undo(self, fault: apsw.Error | OverflowError) -> AcudError:
         if isinstance(fault, OverflowError):  # refused before SQLite saw it: nothing of the turn is lost

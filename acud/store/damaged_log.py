@@ -206,7 +206,11 @@ def rescue_log(path: Path, loss: Loss, now_utc_s: float) -> RescuedLog:
 def _copy_log(path: Path, folder: Path, log: RescuedLog) -> RescuedLog:
     files = [path.with_name(path.name + end) for end in ("", "-wal", "-shm")]
     present = [file for file in files if file.exists()]
-    _check_room(path, sum(file.stat().st_size for file in present))
+    needed = sum(file.stat().st_size for file in present)
+    free = free_bytes(path.parent)
+    if free < needed + _SPARE_BYTES:
+        detail = f"its log is damaged; a copy of both needs {needed / 1e6:.0f} MB, and {free / 1e6:.0f} MB are free"
+        raise unavailable("full", path, detail)
     folder.parent.mkdir(mode=0o700, exist_ok=True)
     folder.mkdir(mode=0o700, exist_ok=True)
     for file in present:
@@ -217,13 +221,6 @@ def _copy_log(path: Path, folder: Path, log: RescuedLog) -> RescuedLog:
     draft.replace(folder / _NOTE)
     sync(folder / _NOTE, folder, folder.parent)
     return log
-
-
-def _check_room(path: Path, needed: int) -> None:
-    free = free_bytes(path.parent)
-    if free < needed + _SPARE_BYTES:
-        detail = f"its log is damaged; a copy of both needs {needed / 1e6:.0f} MB, and {free / 1e6:.0f} MB are free"
-        raise unavailable("full", path, detail)
 
 
 def _copy_file(target: Path, source: Path) -> None:

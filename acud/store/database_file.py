@@ -83,7 +83,10 @@ def _prepare(connection: apsw.Connection, path: Path, busy_timeout_s: float) -> 
     connection.set_busy_timeout(int(busy_timeout_s * 1000))
     if connection.readonly("main"):
         raise unavailable("read_only", path, "the file or its file system is read-only")
-    _check_pages(connection, path)
+    found = connection.execute("PRAGMA quick_check(1)").get
+    if found != "ok":
+        words = " ".join(str(found).split()).removeprefix("*** in database main *** ")
+        raise unavailable("corrupt", path, words)
     if connection.pragma("application_id") != APPLICATION_ID:
         _claim(connection, path)
     _configure(connection, path)
@@ -127,13 +130,6 @@ def _has_tables(path: Path) -> bool:
             return bool(connection.execute(_SQL["user_tables"]).get)
         finally:
             connection.close()
-
-
-def _check_pages(connection: apsw.Connection, path: Path) -> None:
-    found = connection.execute("PRAGMA quick_check(1)").get
-    if found != "ok":
-        words = " ".join(str(found).split()).removeprefix("*** in database main *** ")
-        raise unavailable("corrupt", path, words)
 
 
 def _claim(connection: apsw.Connection, path: Path) -> None:

@@ -37,19 +37,16 @@ class EventTable(Table):
 
     def append(self, topic: str, subject: str, data: dict[str, Any], utc_s: float) -> Event:
         """Keep an event and return it with its number and the previous one on its topic. `data` must be JSON-able."""
-        prev = self._previous(topic)
-        text = msgspec.json.encode(data)
-        row: Row = {"prev": prev, "topic": topic, "utc_s": utc_s, "subject": subject, "data": text.decode()}
-        number = self._last[topic] = self._database.insert(_SQL["append"], row)
-        return Event(number, prev, topic, utc_s, subject, decode_json(text))  # as it is read later
-
-    def _previous(self, topic: str) -> int:
         if self._undone != self._database.undone:
             self._last.clear()
             self._undone = self._database.undone
         if topic not in self._last:
             self._last[topic] = self._read_number(_SQL["newest_of_topic"], {"topic": topic})
-        return self._last[topic]
+        prev = self._last[topic]
+        text = msgspec.json.encode(data)
+        row: Row = {"prev": prev, "topic": topic, "utc_s": utc_s, "subject": subject, "data": text.decode()}
+        number = self._last[topic] = self._database.insert(_SQL["append"], row)
+        return Event(number, prev, topic, utc_s, subject, decode_json(text))  # as it is read later
 
     def since(self, after: int, topic: str, limit: int) -> EventPage:
         """Return the events above `after` with a topic that begins with `topic`, at most `limit`."""

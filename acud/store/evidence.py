@@ -69,7 +69,10 @@ class EvidenceFiles(Table):
     def path(self, name: str) -> Path:
         """Return the file of a kept picture. Raises: InvalidRequest, NotFound (no row, or the file is missing)."""
         self.get(name)
-        return self._existing_path(name)
+        path = file_path(self._directory, name)
+        if not path.is_file():
+            raise _missing(name)
+        return path
 
     def missing(self) -> tuple[StoredEvidence, ...]:
         """Return the rows with a missing file: another program removed it."""
@@ -106,12 +109,6 @@ class EvidenceFiles(Table):
         for path in found:
             _unlink(path)
         return tuple(path.name for path in found)
-
-    def _existing_path(self, name: str) -> Path:
-        path = file_path(self._directory, name)
-        if not path.is_file():
-            raise _missing(name)
-        return path
 
     def _read_names(self, block: str, bindings: Row) -> tuple[str, ...]:
         return tuple(str(row["name"]) for row in self._database.read(_SQL[block], bindings))

@@ -93,14 +93,11 @@ class AccessTokens:
             self._journal.event("web.revoked", one.pass_id, kind=one.kind)
         if every in ("session", "pass"):
             self._store.delete_codes()
-        self._delete_records_made_with(every)
-        return gone
-
-    def _delete_records_made_with(self, every: Every) -> None:
-        """Forget which sessions were made with the revoked ones, also those that have expired."""
+        # Forget which sessions were made with the revoked ones, also those that have expired.
         kinds: tuple[Literal["token", "session"], ...] = ("token", "session") if every == "pass" else ()
         for kind in kinds or ((every,) if every == "token" or every == "session" else ()):
             self._store.forget_made_with(kind)
+        return gone
 
     def _find_every(self, kind: Every) -> tuple[AccessToken, ...]:
         return tuple(one for one in self._store.all() if kind in ("pass", one.kind))

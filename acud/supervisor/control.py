@@ -220,9 +220,6 @@ class Control:
             return True
         if not call.spec.mutating:
             return False
-        return self._answer_from_store(call)
-
-    def _answer_from_store(self, call: Call) -> bool:
         reply = self._journal.store.requests.recall(call.request_id, call.digest)
         if reply is None:
             return False

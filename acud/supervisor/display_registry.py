@@ -380,15 +380,12 @@ class DisplayRegistry:
     def _settle_default(self, outcome: WatchedDisplay | AcudError) -> None:
         if not isinstance(outcome, AcudError):
             self._default = outcome.name
-            self._keep_default()
+            others = [row for row in self._rows.values() if row.is_default is not (row.name == self._default)]
+            for row in others:
+                marked = replace(row, is_default=not row.is_default)
+                self._rows[row.name] = marked
+                if marked.number:
+                    self._journal.keep(partial(self._journal.store.displays.update, marked))
         wanting, self._wanting_default = self._wanting_default, []
         for done in wanting:
             done(outcome)
-
-    def _keep_default(self) -> None:
-        others = [row for row in self._rows.values() if row.is_default is not (row.name == self._default)]
-        for row in others:
-            marked = replace(row, is_default=not row.is_default)
-            self._rows[row.name] = marked
-            if marked.number:
-                self._journal.keep(partial(self._journal.store.displays.update, marked))

@@ -89,7 +89,10 @@ class ForkServer:
         nothing was ordered, as there is no server or its queue is full.
         """
         if self._socket is None and self._loop.now_s() >= self._not_before_s:
-            self._try_start()
+            try:
+                self._start()
+            except OSError as fault:
+                self._note_failure(f"it could not be started: {fault.strerror or fault}")
         if self._socket is None:
             return False
         try:
@@ -103,12 +106,6 @@ class ForkServer:
         """End the server; pending orders get no answer. Closing twice is harmless."""
         self._drop()
         self._pending.clear()
-
-    def _try_start(self) -> None:
-        try:
-            self._start()
-        except OSError as fault:
-            self._note_failure(f"it could not be started: {fault.strerror or fault}")
 
     def _start(self) -> None:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)

@@ -194,11 +194,6 @@ class Sources:
         source.first, source.attached_s = source.frame, self._now()
         return source
 
-    def _find_previous(self, source: Source) -> Path | None:
-        """Return the ring before this one; until the first frame, that of a former supervisor."""
-        past = self.orphaned_rings.find(source.name) if source.frame == source.taken_up else None
-        return past.path if past is not None else source.previous
-
     def _check_size(self, source: Source, hello: SourceHello) -> None:
         """Raise Refused for a source with which its display would take too much of /dev/shm."""
         others = [
@@ -223,7 +218,9 @@ class Sources:
         source.path, source.up, source.lost_reason = path, True, ""
         source.width, source.height = hello.width, hello.height
         source.method, source.method_reason = hello.method, hello.reason
-        previous = self._find_previous(source)
+        # The ring before this one; until the first frame, that of a former supervisor.
+        past = self.orphaned_rings.find(source.name) if source.frame == source.taken_up else None
+        previous = past.path if past is not None else source.previous
         # A frame with a lost notice may have been read all the same: never reuse its number.
         first = max(source.frame, self._newest_in(previous, source), source.unheard) + 1
         source.first, source.attached_s = first, self._now()
@@ -352,18 +349,15 @@ class Sources:
         """Unlink its rings and drop it."""
         self._drop(source, "previous")
         self._drop(source, "path")
-        self._leave(source)
+        self._left[source.name] = (source.epoch, source.frame, source.run)
+        if len(self._left) > _MOST_LEFT:
+            epoch, frame, _ = self._left.pop(next(iter(self._left)))  # the oldest
+            self._left_floor = (max(epoch, self._left_floor[0]), max(frame, self._left_floor[1]))
         self.by_name.pop(source.name, None)
         if source.name == source.display:
             self.tallies.pop(source.display, None)
         for observer in self.forgotten:
             observer(source)
-
-    def _leave(self, source: Source) -> None:
-        self._left[source.name] = (source.epoch, source.frame, source.run)
-        if len(self._left) > _MOST_LEFT:
-            epoch, frame, _ = self._left.pop(next(iter(self._left)))  # the oldest
-            self._left_floor = (max(epoch, self._left_floor[0]), max(frame, self._left_floor[1]))
 
     def _drop(self, source: Source, which: str) -> None:
         path: Path | None = getattr(source, which)
@@ -449,15 +443,12 @@ class Sources:
         crowded = self._counted / seconds > self._total_fps
         self._counted, self._counted_from_s = 0, self._now()
         if crowded or self._caps:
-            self._share_out()
-
-    def _share_out(self) -> None:
-        published = {name: self.measure_fps(source) for name, source in self.by_name.items() if source.up}
-        demanded = {name: self.by_name[name].fps for name in published}
-        before, self._caps = self._caps, compute_caps(published, demanded, self._caps, self._total_fps)
-        self._demanding |= {name for name in published if self._caps.get(name) != before.get(name)}
-        if bool(self._caps) != bool(before):
-            _LOG.info("frames.rationed" if self._caps else "frames.enough", sources=len(self._caps))
+            published = {name: self.measure_fps(source) for name, source in self.by_name.items() if source.up}
+            demanded = {name: self.by_name[name].fps for name in published}
+            before, self._caps = self._caps, compute_caps(published, demanded, self._caps, self._total_fps)
+            self._demanding |= {name for name in published if self._caps.get(name) != before.get(name)}
+            if bool(self._caps) != bool(before):
+                _LOG.info("frames.rationed" if self._caps else "frames.enough", sources=len(self._caps))
 
     def wanted_for_s(self, source: Source) -> float | None:
         """Return for how long consumers have wanted its frames; None while none do."""

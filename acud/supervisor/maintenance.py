@@ -82,9 +82,6 @@ class Drain:
             self._cancel()
         else:
             self._begin(request)
-        return self._describe_state()
-
-    def _describe_state(self) -> DaemonDrainReply:
         waits, tasks, runs = self._count_work()
         return DaemonDrainReply(
             bool(self.since_utc_s), os.getpid(), self.since_utc_s, self.until_utc_s, waits, tasks, runs

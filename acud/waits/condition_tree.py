@@ -107,33 +107,23 @@ def evaluate(until: Until, verdicts: Mapping[int, Verdict]) -> Verdict:
 
 def _evaluate_part(until: Until, indexes: Iterator[int], verdicts: Mapping[int, Verdict]) -> Verdict:
     if isinstance(until, AllOf):
-        return all_of([_evaluate_part(part, indexes, verdicts) for part in until.parts])
+        # `no` when a part is no, else `unknown` when one is unknown, else `yes`.
+        parts = [_evaluate_part(part, indexes, verdicts) for part in until.parts]
+        return _merge_first(parts, Answer.NO, Answer.UNKNOWN) or yes(_join_details(parts, " and "), _merge_boxes(parts))
     if isinstance(until, AnyOf):
-        return any_of([_evaluate_part(part, indexes, verdicts) for part in until.parts])
+        # `yes` when a part is yes, else `unknown` when one is unknown, else `no`.
+        parts = [_evaluate_part(part, indexes, verdicts) for part in until.parts]
+        return _merge_first(parts, Answer.YES, Answer.UNKNOWN) or no(_join_details(parts, "; "), _merge_boxes(parts))
     if isinstance(until, NotOf):
-        return not_of(_evaluate_part(until.part, indexes, verdicts))
+        part = _evaluate_part(until.part, indexes, verdicts)
+        if part.answer is Answer.UNKNOWN:
+            return part
+        if part.answer is Answer.NO:
+            return yes(part.detail, part.boxes)
+        return no(f"still so: {part.detail}", part.boxes)
     if isinstance(until, Then):
         raise TypeError("a sequence has no verdict on one frame")
     return verdicts.get(next(indexes), NOT_JUDGED)
-
-
-def all_of(parts: list[Verdict]) -> Verdict:
-    """Return `no` when a part is no, else `unknown` when one is unknown, else `yes`."""
-    return _merge_first(parts, Answer.NO, Answer.UNKNOWN) or yes(_join_details(parts, " and "), _merge_boxes(parts))
-
-
-def any_of(parts: list[Verdict]) -> Verdict:
-    """Return `yes` when a part is yes, else `unknown` when one is unknown, else `no`."""
-    return _merge_first(parts, Answer.YES, Answer.UNKNOWN) or no(_join_details(parts, "; "), _merge_boxes(parts))
-
-
-def not_of(part: Verdict) -> Verdict:
-    """Return the opposite; `unknown` stays as it is."""
-    if part.answer is Answer.UNKNOWN:
-        return part
-    if part.answer is Answer.NO:
-        return yes(part.detail, part.boxes)
-    return no(f"still so: {part.detail}", part.boxes)
 
 
 def _merge_first(parts: list[Verdict], *answers: Answer) -> Verdict | None:
@@ -169,12 +159,7 @@ def _find_open(
         index = next(indexes)
         return (known[index].answer, frozenset()) if index in known else (None, frozenset({index}))
     parts = [_find_open(part, indexes, known) for part in until.parts]
-    return _settle_parts(parts, Answer.NO if isinstance(until, AllOf) else Answer.YES)
-
-
-def _settle_parts(
-    parts: list[tuple[Answer | None, frozenset[int]]], decisive: Answer
-) -> tuple[Answer | None, frozenset[int]]:
+    decisive = Answer.NO if isinstance(until, AllOf) else Answer.YES
     answers = {answer for answer, _ in parts}
     if decisive in answers:
         return decisive, frozenset()

@@ -285,7 +285,10 @@ def _ask_judge(wait: Wait, now: PlanBasis) -> Outcome:
         return _withdraw_job(wait, JobKind.JUDGE)
     before = wait.requests.jobs.get(JobKind.JUDGE)
     if before is not None:
-        return _refresh_request(wait, before, _make_judge_request(wait, view_state, now, before.force))
+        # Replace a request that waits for capacity if it now asks something else; a newer frame is no reason.
+        request = _make_judge_request(wait, view_state, now, before.force)
+        same = replace(request, min_frame=before.min_frame) == before
+        return (wait, ()) if same else _request_job(wait, request)
     due = [turn for turn in open_turns(wait, view_state, now) if turn.at <= now.at]
     return _take_turn(wait, view_state, due, now) if due else (wait, ())
 
@@ -302,7 +305,10 @@ def _take_turn(wait: Wait, view_state: ViewState, due: list[LookTurn], now: Plan
             return _grab(wait, since, at)
     if wait.texts.answers and wait.texts.first is None and not _grab_is_slow(wait, wait.texts.since, at):
         return _grab(wait, wait.texts.since, at)  # else a yes would rest on windows of another moment
-    looked = _note_look(wait, any(turn.judge and not turn.force for turn in due), at)
+    changing = any(turn.judge and not turn.force for turn in due)
+    judge_state = wait.judge_state
+    gap = next_gap(judge_state.gap_s, changing) if wait.spec.policy.cadence is Cadence.ADAPTIVE else 0.0
+    looked = replace(wait, judge_state=replace(judge_state, last_look=at, gap_s=gap))
     if not judge:
         return looked, ()
     return _request_job(looked, _make_judge_request(wait, view_state, now, any(turn.force for turn in due)))
@@ -311,12 +317,6 @@ def _take_turn(wait: Wait, view_state: ViewState, due: list[LookTurn], now: Plan
 def _grab_is_slow(wait: Wait, since: float, at: float) -> bool:
     asked = wait.requests.grab_asked
     return asked is not None and asked >= since and at >= asked + PATIENCE_S
-
-
-def _note_look(wait: Wait, changing: bool, at: float) -> Wait:
-    judge_state = wait.judge_state
-    gap = next_gap(judge_state.gap_s, changing) if wait.spec.policy.cadence is Cadence.ADAPTIVE else 0.0
-    return replace(wait, judge_state=replace(judge_state, last_look=at, gap_s=gap))
 
 
 def _make_judge_request(wait: Wait, view_state: ViewState, now: PlanBasis, force: bool) -> JobRequest:
@@ -423,12 +423,6 @@ def _find_first_change(view_state: ViewState) -> int | None:
 def _request_job(wait: Wait, due: JobRequest) -> Outcome:
     jobs = {**wait.requests.jobs, due.kind: due}
     return replace(wait, requests=replace(wait.requests, jobs=jobs)), (due,)
-
-
-def _refresh_request(wait: Wait, before: JobRequest, now: JobRequest) -> Outcome:
-    """Replace a request that waits for capacity if it now asks something else; a newer frame is no reason."""
-    same = replace(now, min_frame=before.min_frame) == before
-    return (wait, ()) if same else _request_job(wait, now)
 
 
 def _withdraw_job(wait: Wait, kind: JobKind) -> Outcome:

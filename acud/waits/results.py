@@ -271,19 +271,15 @@ def _on_yes(wait: Wait, whole: Verdict, event: JobDone, flight: JobInFlight, ver
     if judge_state.confirm_at is not None and flight.at < judge_state.confirm_at:
         return replace(wait, judge_state=judge_state)
     if judge_state.yeses + 1 >= wait.spec.policy.confirm:
-        pending = _make_pending_yes(wait, whole, event, verdicts)
+        changed_at = wait.view_state.changed_at(event.frame) if wait.view_state else None
+        picture = PendingPicture(event.evidence, event.frame, event.identity, event.at) if event.evidence else None
+        pending = PendingYes(
+            whole, event.frame, event.at, changed_at, verdicts=verdicts, identity=event.identity, picture=picture
+        )
         return add_pending_yes(replace(wait, judge_state=judge_state), pending, flight.at)
     due_at = max(event.at, flight.at + wait.spec.policy.min_interval_s)
     return replace(
         wait, judge_state=replace(judge_state, yeses=judge_state.yeses + 1, yes_turn=flight.turn, confirm_at=due_at)
-    )
-
-
-def _make_pending_yes(wait: Wait, whole: Verdict, event: JobDone, verdicts: dict[int, Verdict]) -> PendingYes:
-    changed_at = wait.view_state.changed_at(event.frame) if wait.view_state else None
-    picture = PendingPicture(event.evidence, event.frame, event.identity, event.at) if event.evidence else None
-    return PendingYes(
-        whole, event.frame, event.at, changed_at, verdicts=verdicts, identity=event.identity, picture=picture
     )
 
 

@@ -243,22 +243,18 @@ def _try_route(wake: WakeInfo, at: float, terms: RetryTerms) -> WakeStep:
     open_routes = [route for route in wake.routes if not route.refused]
     end = wake.begun_utc_s + terms.retry_for_s
     if not open_routes or at >= end:
-        return _give_up(wake, at, terms)
+        state = move_wake(wake.state, WakeMove.GIVE_UP)
+        reason = wake.reason or "no route is set up: [wake] routes"
+        after = replace(wake, state=state, next_utc_s=0.0, reason=reason)
+        if state is WakeState.SENT:
+            return _schedule_reminder(after, at, terms), ()
+        return after, (WakeReport("undelivered"),)
     due = next((route for route in open_routes if route.not_before_utc_s <= at), None)
     if due is None:
         first = min(route.not_before_utc_s for route in open_routes)
         return replace(wake, next_utc_s=min(first, end)), ()
     attempt = wake.attempts + 1
     return replace(wake, flight=attempt, attempts=attempt, next_utc_s=0.0), (SendAttempt(due.name, attempt),)
-
-
-def _give_up(wake: WakeInfo, at: float, terms: RetryTerms) -> WakeStep:
-    state = move_wake(wake.state, WakeMove.GIVE_UP)
-    reason = wake.reason or "no route is set up: [wake] routes"
-    after = replace(wake, state=state, next_utc_s=0.0, reason=reason)
-    if state is WakeState.SENT:
-        return _schedule_reminder(after, at, terms), ()
-    return after, (WakeReport("undelivered"),)
 
 
 def _schedule_reminder(wake: WakeInfo, at: float, terms: RetryTerms) -> WakeInfo:
@@ -286,21 +282,17 @@ def _begin_round(wake: WakeInfo, at: float, move: WakeMove) -> WakeInfo:
 
 def _handle_outcome(wake: WakeInfo, event: AttemptEnded, terms: RetryTerms) -> WakeStep:
     if event.result == "sent":
-        return _note_success(wake, event, terms)
+        # Note a success, also a late one: the receiver has the wake, whatever became of the attempt meanwhile.
+        flight = 0 if event.attempt == wake.flight else wake.flight
+        after = replace(wake, flight=flight, sent_utc_s=event.at, sent_by=event.route.value)
+        if wake.state is WakeState.SEEN:
+            return after, ()
+        sent = replace(after, state=move_wake(wake.state, WakeMove.DELIVER), flight=0, reason="")
+        return _schedule_reminder(sent, event.at, terms), (WakeReport("sent"),)
     if event.attempt != wake.flight:
         return wake, ()
     routes = tuple(_back_off(route, event, terms) if route.name is event.route else route for route in wake.routes)
     return _try_route(replace(wake, flight=0, routes=routes, reason=event.reason), event.at, terms)
-
-
-def _note_success(wake: WakeInfo, event: AttemptEnded, terms: RetryTerms) -> WakeStep:
-    """Note a success, also a late one: the receiver has the wake, whatever became of the attempt meanwhile."""
-    flight = 0 if event.attempt == wake.flight else wake.flight
-    after = replace(wake, flight=flight, sent_utc_s=event.at, sent_by=event.route.value)
-    if wake.state is WakeState.SEEN:
-        return after, ()
-    sent = replace(after, state=move_wake(wake.state, WakeMove.DELIVER), flight=0, reason="")
-    return _schedule_reminder(sent, event.at, terms), (WakeReport("sent"),)
 
 
 def _back_off(route: RouteTry, event: AttemptEnded, terms: RetryTerms) -> RouteTry:

@@ -73,7 +73,11 @@ class SharedMemory:
         refused = error.CatchError()
         self._connection.sync()  # everything queued leaves before, so that the descriptor can't ride on other bytes
         PackedRequest(self._wire, _ATTACH_FD.pack(self._opcode, 6, 3, segment, 0), refused).send()
-        self._send_with(fd)
+        # Send the newest request in the queue, and `fd` with its bytes.
+        wire = self._wire
+        queued, _ = wire.request_queue.pop()
+        wire.sent_requests.append(queued)
+        wire.socket.sendmsg([queued._binary], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array("i", [fd]))])
         return self._confirm(segment, refused)
 
     def attach_sysv(self, shmid: int) -> int:
@@ -100,13 +104,6 @@ class SharedMemory:
         except _GONE as fault:
             raise _build_pixels_gone(area, fault) from fault
         return size
-
-    def _send_with(self, fd: int) -> None:
-        """Send the newest request in the queue, and `fd` with its bytes."""
-        wire = self._wire
-        queued, _ = wire.request_queue.pop()
-        wire.sent_requests.append(queued)
-        wire.socket.sendmsg([queued._binary], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array("i", [fd]))])
 
     def _confirm(self, segment: int, pending: Any) -> int:
         self._connection.sync()

@@ -134,7 +134,19 @@ class Keyboard:
     def map(self) -> Keymap:
         """Return the keymap, reading it again when another program changed it."""
         if self._keymap is None:
-            self._keymap = self._read_keymap()
+            info = self._connection.wire.info
+            first, count = info.min_keycode, info.max_keycode - info.min_keycode + 1
+            rows = [list(row) for row in self._connection.xlib.get_keyboard_mapping(first, count)]
+            modifiers = [list(row) for row in self._connection.xlib.get_modifier_mapping()]
+            ours = self._spares.assigned
+            self._spares.forget(k for k, pair in ours.items() if not _holds(rows[k - first], pair))
+            for keycode in self._spares.assigned:
+                rows[keycode - first] = []
+            keymap = Keymap(first, rows, modifiers)
+            kept = self._spares.assigned
+            self._spares.forget(set(self._spares.keycodes) - set(keymap.spare))
+            self._spares.put({k: (0, 0) for k in keymap.spare if k not in kept})
+            self._keymap = keymap
         return self._keymap
 
     def on_mapping_changed(self, first: int, count: int) -> None:
@@ -143,21 +155,6 @@ class Keyboard:
             self._expected[first] -= 1
         else:
             self._keymap = None
-
-    def _read_keymap(self) -> Keymap:
-        info = self._connection.wire.info
-        first, count = info.min_keycode, info.max_keycode - info.min_keycode + 1
-        rows = [list(row) for row in self._connection.xlib.get_keyboard_mapping(first, count)]
-        modifiers = [list(row) for row in self._connection.xlib.get_modifier_mapping()]
-        ours = self._spares.assigned
-        self._spares.forget(k for k, pair in ours.items() if not _holds(rows[k - first], pair))
-        for keycode in self._spares.assigned:
-            rows[keycode - first] = []
-        keymap = Keymap(first, rows, modifiers)
-        kept = self._spares.assigned
-        self._spares.forget(set(self._spares.keycodes) - set(keymap.spare))
-        self._spares.put({k: (0, 0) for k in keymap.spare if k not in kept})
-        return keymap
 
     # ---- where a key is ---------------------------------------------------------------------------------------------
 

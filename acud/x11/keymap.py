@@ -193,9 +193,6 @@ class SpareKeycodes:
             if len(held) + -(-len(more) // 2) > len(self._pairs):
                 break
             kept, new = held, more
-        return self._assign(new, kept)
-
-    def _assign(self, new: list[int], kept: set[int]) -> KeycodePlan:
         oldest = sorted((k for k in self._pairs if k not in kept), key=lambda k: self._used_s.get(k, -math.inf))
         pairs = [(new[n], new[min(n + 1, len(new) - 1)]) for n in range(0, len(new), 2)]
         changes = dict(zip(oldest, pairs, strict=False))

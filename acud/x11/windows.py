@@ -186,18 +186,7 @@ class WindowReader:
         if self.is_managed:
             listed = about_root.get(self.atoms.stacking) or about_root.get(self.atoms.clients, [])
             return list(dict.fromkeys(listed))
-        return self._find_in_tree(outlines)
-
-    def _has_manager(self, about_root: dict[int, list[int]]) -> bool:
-        """Return whether a window manager is running: its check window names itself (EWMH)."""
-        check = about_root.get(self.atoms.supporting, [])
-        if not check:
-            return False
-        own = self._tree.properties(check[:1], [self.atoms.supporting]).get((check[0], self.atoms.supporting))
-        return words(own) == check[:1]
-
-    def _find_in_tree(self, outlines: dict[int, Outline]) -> list[int]:
-        """Return the windows without a manager: mapped top-level windows with an identity, or frames of such."""
+        # The windows without a manager: mapped top-level windows with an identity, or frames of such.
         shown = [o.window for o in outlines.values() if o.is_viewable and o.is_ours_to_list and o.has_pixels]
         marks = (self.atoms.wm_state, self.atoms.wm_class, self.atoms.title, self.atoms.old_title)
         marked = {window for window, _ in self._tree.properties(shown, marks)}
@@ -207,6 +196,14 @@ class WindowReader:
             held = {child for child, _ in self._tree.properties(inside, [self.atoms.wm_state])}
             found += [window] if window in marked else sorted(held)
         return found
+
+    def _has_manager(self, about_root: dict[int, list[int]]) -> bool:
+        """Return whether a window manager is running: its check window names itself (EWMH)."""
+        check = about_root.get(self.atoms.supporting, [])
+        if not check:
+            return False
+        own = self._tree.properties(check[:1], [self.atoms.supporting]).get((check[0], self.atoms.supporting))
+        return words(own) == check[:1]
 
     # ---- what -------------------------------------------------------------------------------------------------------
 

@@ -55,7 +55,11 @@ def run(arguments: list[str]) -> int:
 
 def _report(message: str, code: Exit, hint: str, arguments: list[str], fault: AcudError | None = None) -> int:
     if "--json" in arguments:
-        _report_json(message, code, hint, fault)
+        from acud_cli.session import as_json
+
+        name = fault.code if fault else code.name.lower()
+        facts = fault.facts if fault else {}
+        print(as_json({"error": {"code": name, "message": message, "hint": hint, "facts": facts}}))
     else:
         tail = f" ({plain(hint)})" if hint else ""
         print(f"acud: {plain(message)}{tail}", file=sys.stderr)
@@ -69,14 +73,6 @@ def _report_help(fault: click.exceptions.NoArgsIsHelpError, arguments: list[str]
         return _report(f"name a command of {fault.ctx.command_path}", Exit.USAGE, _usage_hint(fault), arguments)
     print(fault.ctx.get_help(), file=sys.stderr)
     return Exit.USAGE
-
-
-def _report_json(message: str, code: Exit, hint: str, fault: AcudError | None) -> None:
-    from acud_cli.session import as_json
-
-    name = fault.code if fault else code.name.lower()
-    facts = fault.facts if fault else {}
-    print(as_json({"error": {"code": name, "message": message, "hint": hint, "facts": facts}}))
 
 
 def _suggest_choice(fault: click.ClickException) -> str:

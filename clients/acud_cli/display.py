@@ -49,7 +49,13 @@ def _print_list(reply: DisplayListReply, windows: bool) -> None:
         if len(one.monitors) > 1:
             say(f"{one.name} monitors: {', '.join(_describe_monitor(monitor) for monitor in one.monitors)}")
     for one in reply.displays if windows else ():
-        _print_windows(one)
+        say(f"{one.name}: {count(len(one.windows), 'window')}")
+        if one.windows:
+            print_table(make_window_table(one.windows, one.focused))
+        for notification in one.notifications:
+            say(f"notification {format_notification(notification)}")
+        if one.managed and one.notifications_fault:
+            say(f"no notifications are read: {plain(one.notifications_fault)}")
 
 
 @display.command("show", short_help="Show one display with its windows.")
@@ -85,16 +91,6 @@ def format_display_row(one: DisplayInfo) -> list[str]:
 def _describe_monitor(one: MonitorInfo) -> str:
     box = one.bounds
     return f"{plain(one.name)} {box.w}x{box.h}+{box.x}+{box.y}{' (primary)' if one.primary else ''}"
-
-
-def _print_windows(one: DisplayInfo) -> None:
-    say(f"{one.name}: {count(len(one.windows), 'window')}")
-    if one.windows:
-        print_table(make_window_table(one.windows, one.focused))
-    for notification in one.notifications:
-        say(f"notification {format_notification(notification)}")
-    if one.managed and one.notifications_fault:
-        say(f"no notifications are read: {plain(one.notifications_fault)}")
 
 
 def format_notification(one: DisplayNotification) -> str:

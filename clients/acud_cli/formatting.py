@@ -58,21 +58,17 @@ def duration(seconds: float) -> str:
         return f"{seconds:.2f} s" if seconds < 1 else f"{seconds:.1f} s"
     if seconds < 60:
         return f"{seconds:.0f} s"
-    return _format_clock(round(seconds))
-
-
-def time_given(seconds: float) -> str:
-    """Return how long a wait looks: `for 5:00`; without time it looks once."""
-    return f"for {duration(seconds)}" if seconds else "for one look"
-
-
-def _format_clock(seconds: int) -> str:
-    minutes, rest = divmod(seconds, 60)
+    minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     days, hours = divmod(hours, 24)
     if days:
         return f"{days} d {hours:02}:{minutes:02}"
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def time_given(seconds: float) -> str:
+    """Return how long a wait looks: `for 5:00`; without time it looks once."""
+    return f"for {duration(seconds)}" if seconds else "for one look"
 
 
 def milliseconds(value: float) -> str:

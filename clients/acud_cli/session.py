@@ -241,18 +241,14 @@ def write_picture(output: Path, data: bytes) -> None:
     Raises: click.UsageError when standard output is a terminal; OSError naming the file.
     """
     if str(output) == "-":
-        _write_to_pipe(data)
+        if sys.stdout.isatty():
+            raise click.UsageError("standard output is a terminal; send it to a file or a pipe, or give -o FILE")
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
     elif output.exists() and not output.is_file():
         output.write_bytes(data)  # a device or a pipe: nothing to replace
     else:
         _replace(output, data)
-
-
-def _write_to_pipe(data: bytes) -> None:
-    if sys.stdout.isatty():
-        raise click.UsageError("standard output is a terminal; send it to a file or a pipe, or give -o FILE")
-    sys.stdout.buffer.write(data)
-    sys.stdout.buffer.flush()
 
 
 def _replace(output: Path, data: bytes) -> None:

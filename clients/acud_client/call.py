@@ -86,19 +86,16 @@ class ClientCall:
                 self._limits.total_s, self.spec.name, self.request_id, is_mutating=self.spec.mutating
             )
         if status.state is not SocketState.OPEN:
-            return self._handle_away(now_s, status.state)
+            if self._away_since_s is None:
+                self._away_since_s = now_s
+            if now_s - self._away_since_s >= self._limits.patience_s or now_s >= self._deadline_s:
+                raise self._daemon_socket.fault(status.state)
+            self._sent_to = ""
+            return Step.PAUSE
         self._away_since_s = None
         if status.serial == self._sent_to and now_s < self._attempt_end_s:
             return Step.LISTEN
         return self._send(now_s, status.serial)
-
-    def _handle_away(self, now_s: float, state: SocketState) -> Step:
-        if self._away_since_s is None:
-            self._away_since_s = now_s
-        if now_s - self._away_since_s >= self._limits.patience_s or now_s >= self._deadline_s:
-            raise self._daemon_socket.fault(state)
-        self._sent_to = ""
-        return Step.PAUSE
 
     def _send(self, now_s: float, serial: str) -> Step:
         self._sent_to = serial

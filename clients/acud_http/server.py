@@ -52,9 +52,9 @@ class ConnectionLimit:
 
     def enter(self, guest: Guest, address: str) -> bool:
         """Take `guest` in, at an idle one's cost where need be; False when every other is busy."""
-        ok = self._room_among(self._list_guests(address), self._most_each) and self._room_among(
-            list(self._guests), self._most
-        )
+        ok = self._room_among(
+            [guest for guest, its in self._guests.items() if its == address], self._most_each
+        ) and self._room_among(list(self._guests), self._most)
         if ok:
             self._guests[guest] = address
         else:
@@ -68,9 +68,6 @@ class ConnectionLimit:
     def hand_over(self, before: Guest, after: Guest) -> None:
         if before in self._guests:
             self._guests[after] = self._guests.pop(before)
-
-    def _list_guests(self, address: str) -> list[Guest]:
-        return [guest for guest, its in self._guests.items() if its == address]
 
     def _room_among(self, guests: list[Guest], most: int) -> bool:
         if len(guests) < most:

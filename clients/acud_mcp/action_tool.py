@@ -17,7 +17,6 @@ from acud.base.typed_values import convert
 from acud.base.value_errors import value_fault
 from acud.protocol.requests.actions import ActionReply, DesktopAction, LaunchStatus, LaunchStatusReply
 from acud.protocol.requests.displays import NotificationAnswer, NotificationReply
-from acud.protocol.requests.waits import WaitCreate
 from acud.types import actions
 from acud.types.action_effects import effect_lines
 from acud.types.actions import Action, Button, Direction, Place, Point, WindowVerb
@@ -179,7 +178,21 @@ async def desktop_action(
             args = msgspec.structs.replace(args, duration=min(_find_duration(args) or 10.0, call.block_s))
     until_s = time.monotonic() + call.block_s
     wait = await make_action_wait(call, args.until, args.timeout)
-    request = _make_request(args, parse_action(args), wait, action_block_s(call))
+    request = DesktopAction(
+        (parse_action(args),),
+        args.target,
+        args.display,
+        args.view,
+        picture=(args.image and args.action != "clipboard_get")
+        or (args.picture is not False and args.action not in _BLIND),
+        format="jpeg",
+        max_side_px=args.max_side,
+        quality=_QUALITY,
+        lease=args.lease,
+        task_id=args.task_id,
+        wait=wait,
+        block_s=action_block_s(call),
+    )
     block_s = request.block_s if request.wait is not None else 0.0
     reply: ActionReply = await call.ask_slowly(request, _find_duration(args) + request.settle_timeout_s + block_s)
     blind = args.action in _BLIND
@@ -238,24 +251,6 @@ def _parse_duration(text: str) -> float:
     except msgspec.ValidationError as fault:
         words = f"desktop_action: wait_for_change: text is no number of seconds: {text[:40]!r}"
         raise InvalidRequest(words, hint="give timeout, in seconds") from fault
-
-
-def _make_request(args: ActArguments, action: Action, wait: WaitCreate | None, block_s: float) -> DesktopAction:
-    return DesktopAction(
-        (action,),
-        args.target,
-        args.display,
-        args.view,
-        picture=(args.image and args.action != "clipboard_get")
-        or (args.picture is not False and args.action not in _BLIND),
-        format="jpeg",
-        max_side_px=args.max_side,
-        quality=_QUALITY,
-        lease=args.lease,
-        task_id=args.task_id,
-        wait=wait,
-        block_s=block_s,
-    )
 
 
 _UNSETTLED = "still changing when the picture was taken"

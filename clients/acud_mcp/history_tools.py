@@ -56,10 +56,6 @@ async def commentary(call: ToolCall, args: CommentaryArguments) -> CommentaryVie
     if args.what == "config":
         setup: AnalysisConfigReply = await call.ask(AnalysisConfigure())
         return CommentaryView(config=setup.config)
-    return await _describe_commentary(call, args)
-
-
-async def _describe_commentary(call: ToolCall, args: CommentaryArguments) -> CommentaryView:
     if args.what == "context":
         window: AnalysisContextReply = await call.ask(AnalysisContextGet())
         return CommentaryView(context=window.context, untrusted=UNTRUSTED)
@@ -111,7 +107,13 @@ class RecordView(msgspec.Struct, frozen=True):
 async def video_record(call: ToolCall, args: RecordArguments) -> RecordView:
     """Start, stop or list; or record for a time."""
     if args.action is None:
-        return await _record_for(call, args)
+        # Record for `duration` seconds; a caller that goes away ends the recording, too.
+        begun = await _start(call, args)
+        try:
+            await asyncio.sleep(args.duration)
+        finally:
+            stopped: RecordReply = await call.ask_slowly(RecordStop(begun.recording.recording_id), _STOP_S)
+        return RecordView((_view_recording(stopped.recording, Path(stopped.path)),))
     if args.action == "list":
         listed: RecordListReply = await call.ask(RecordList(args.task_id, _NEWEST))
         return RecordView(tuple(_view_recording(one, Path(listed.path, one.folder)) for one in listed.recordings))
@@ -126,16 +128,6 @@ async def video_record(call: ToolCall, args: RecordArguments) -> RecordView:
 async def _start(call: ToolCall, args: RecordArguments) -> RecordReply:
     begun: RecordReply = await call.ask(RecordStart(args.display, args.task_id, args.fps, args.target or "screen"))
     return begun
-
-
-async def _record_for(call: ToolCall, args: RecordArguments) -> RecordView:
-    """Record for `duration` seconds; a caller that goes away ends the recording, too."""
-    begun = await _start(call, args)
-    try:
-        await asyncio.sleep(args.duration)
-    finally:
-        ended: RecordReply = await call.ask_slowly(RecordStop(begun.recording.recording_id), _STOP_S)
-    return RecordView((_view_recording(ended.recording, Path(ended.path)),))
 
 
 async def _find_running(call: ToolCall, args: RecordArguments) -> str:

@@ -242,9 +242,17 @@ class Revocations:
         told: asyncio.Future[End] = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(token.pass_id, set()).add(told)
         try:
-            return await self._find_either(told, token)
+            while not token.is_expired(time.time()):
+                left_s = token.expires_utc_s - time.time() if token.expires_utc_s else _LOOK_S
+                await asyncio.wait({told}, timeout=min(left_s, _LOOK_S))
+                if told.done():
+                    return told.result()
+            return "expired"
         finally:
-            self._stop_watching(token.pass_id, told)
+            waiting = self._waiting[token.pass_id]
+            waiting.discard(told)
+            if not waiting:
+                del self._waiting[token.pass_id]
 
     async def run(self, client: AsyncClient) -> None:
         """Listen until cancelled; a daemon may come and go meanwhile."""
@@ -260,25 +268,11 @@ class Revocations:
                         pass_id
                     )  # the owner of trimmed events is not known: all log in again or come back
 
-    async def _find_either(self, end: asyncio.Future[End], token: AccessToken) -> End:
-        while not token.is_expired(time.time()):
-            left_s = token.expires_utc_s - time.time() if token.expires_utc_s else _LOOK_S
-            await asyncio.wait({end}, timeout=min(left_s, _LOOK_S))
-            if end.done():
-                return end.result()
-        return "expired"
-
     def _end_revoked(self, pass_id: str) -> None:
         self._admission.forget(pass_id)
         for told in self._waiting.get(pass_id, ()):
             if not told.done():
                 told.set_result("revoked")
-
-    def _stop_watching(self, pass_id: str, end: asyncio.Future[End]) -> None:
-        waiting = self._waiting[pass_id]
-        waiting.discard(end)
-        if not waiting:
-            del self._waiting[pass_id]
 
 
 async def first_of(*works: Coroutine[Any, Any, Result]) -> Result:

@@ -47,7 +47,10 @@ class IdempotencyKey:
         """
         if not self._seed or not find_command(type(request)).mutating:
             return await gateway.ask(request, kind)
-        request_id = self._next_id()
+        # The id of the next change that is made for this HTTP request.
+        digest = hashlib.sha256(f"{self._seed}\n{self._made}".encode("ascii")).hexdigest()
+        self._made += 1
+        request_id = f"idem_{digest[:_DIGITS]}"
         try:
             return await gateway.ask(request, kind, request_id)
         except Conflict as fault:
@@ -55,9 +58,3 @@ class IdempotencyKey:
                 raise
             words = f"this {HEADER} was used for another request"
             raise wrong(422, "key_reused", words, "a new request needs a new key") from fault
-
-    def _next_id(self) -> str:
-        """Return the id of the next change that is made for this HTTP request."""
-        digest = hashlib.sha256(f"{self._seed}\n{self._made}".encode("ascii")).hexdigest()
-        self._made += 1
-        return f"idem_{digest[:_DIGITS]}"

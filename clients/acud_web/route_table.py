@@ -62,7 +62,13 @@ def route(row: Row) -> BaseRoute:
             connection.state.access_token = await admission.admit(connection)
             need(connection, row.scope)
         if row.checks_body and row.method != "WS":
-            _check_body(connection, row)
+            length = connection.headers.get("content-length", "")
+            if length.isdigit() and int(length) > (row.body_bytes if row.has_body else 0):
+                raise wrong(413, "too_large", f"the body may take {row.body_bytes if row.has_body else 0} bytes here")
+            if row.has_body and length != "0" and _has_body(connection):
+                kind = values(connection.scope, b"content-type")
+                if len(kind) != 1 or kind[0].partition(";")[0].strip().lower() != "application/json":
+                    raise wrong(415, "media_type", "send Content-Type: application/json")
         return await row.endpoint(connection)
 
     if row.method == "WS":
@@ -77,16 +83,6 @@ class _AliasRoute(Route):
         if match is not Match.FULL or any(one.matches(scope)[0] is not Match.NONE for one in others):
             return Match.NONE, {}
         return match, found
-
-
-def _check_body(request: Request, row: Row) -> None:
-    length = request.headers.get("content-length", "")
-    if length.isdigit() and int(length) > (row.body_bytes if row.has_body else 0):
-        raise wrong(413, "too_large", f"the body may take {row.body_bytes if row.has_body else 0} bytes here")
-    if row.has_body and length != "0" and _has_body(request):
-        kind = values(request.scope, b"content-type")
-        if len(kind) != 1 or kind[0].partition(";")[0].strip().lower() != "application/json":
-            raise wrong(415, "media_type", "send Content-Type: application/json")
 
 
 def _has_body(request: Request) -> bool:

@@ -175,7 +175,9 @@ class Sender:
         self._provider = TracerProvider(resource=resource, id_generator=self._ids, shutdown_on_exit=False)
         self._provider.add_span_processor(BatchSpanProcessor(exporter, _QUEUE, _BATCH_MS))
         self._tracer = self._provider.get_tracer("acud", __version__)
-        _log_with_ours()
+        # Have the SDK's own faults (a receiver that is away) written as acud's log is.
+        theirs = logging.getLogger("opentelemetry")
+        theirs.handlers, theirs.propagate = logging.getLogger("acud").handlers, False
 
     def send(self, span: Span) -> None:
         self._ids.trace_id, self._ids.span_id = span.trace_id, span.span_id
@@ -204,12 +206,6 @@ def _within(span: Span) -> Context:
 
 def _ns(utc_s: float) -> int:
     return int(utc_s * 1e9)
-
-
-def _log_with_ours() -> None:
-    """Have the SDK's own faults (a receiver that is away) written as acud's log is."""
-    theirs = logging.getLogger("opentelemetry")
-    theirs.handlers, theirs.propagate = logging.getLogger("acud").handlers, False
 
 
 _LOG = log.logger("traces")

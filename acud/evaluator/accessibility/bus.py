@@ -87,12 +87,6 @@ class BatchingSocket:
             self._loop.call_later(_FULL_S, self._flush)
 
 
-def batch_writes(bus: MessageBus) -> None:
-    """Have `bus`, which is connected, write what one turn sends at once."""
-    writer: Any = bus._writer  # dbus-fast offers no other way to hold writes back
-    writer.sock = BatchingSocket(writer.sock, asyncio.get_running_loop())
-
-
 class NoAnswer(Exception):
     """A peer on the bus refused a call (`name`: the D-Bus error) or is gone; the bus itself lives."""
 
@@ -211,7 +205,9 @@ async def connect(address: str, what: str) -> BusConnection:
         raise Unavailable(f"{what} is not on a unix socket: {address[:200]!r}", hint=_HINT)
     try:
         bus = await MessageBus(address).connect()
-        batch_writes(bus)
+        # Have `bus`, which is connected, write what one turn sends at once.
+        writer: Any = bus._writer  # dbus-fast offers no other way to hold writes back
+        writer.sock = BatchingSocket(writer.sock, asyncio.get_running_loop())
         return BusConnection(bus, what)
     except (OSError, EOFError, AuthError, InvalidAddressError) as fault:
         raise Unavailable(f"{what} does not answer: {fault}", hint=_HINT) from fault

@@ -165,7 +165,8 @@ async def _find_cells(
         return _row(await parent.hit(data.x + min(_PROBES_X[1], data.w // 2), edge))
 
     async def column_at(edge: int) -> int:
-        return _column(await parent.hit(edge, data.y + min(_LEAST_PX, data.h // 2)))
+        hit = await parent.hit(edge, data.y + min(_LEAST_PX, data.h // 2))
+        return -1 if hit is None or hit.place is None else hit.place[1]
 
     async def box_in_row(column: int) -> Rect | None:
         return await parent.box(await parent.cell(first[0] if not rows else rows[0], column))
@@ -257,10 +258,6 @@ def _horizontally(box: Rect) -> tuple[int, int]:
 
 def _row(hit: _Hit | None) -> int:
     return -1 if hit is None or hit.place is None else hit.place[0]
-
-
-def _column(hit: _Hit | None) -> int:
-    return -1 if hit is None or hit.place is None else hit.place[1]
 
 
 async def _box_of(parent: _Parent, header: Awaitable[Ref | None]) -> Rect | None:

@@ -74,11 +74,6 @@ class DoubtfulWidgets(Struct):
         self.around.clear()
 
 
-def is_of_interest(interface: str) -> bool:
-    """Return whether signals of this interface are events about widgets."""
-    return interface in (_OBJECT, _WINDOW)
-
-
 def rules(peer: str) -> tuple[str, str]:
     """Return the match rules for the events of one application."""
     return (
@@ -200,7 +195,7 @@ class AccessibilityListener:
 
     def _handle_event(self, sender: str, message: Message) -> None:
         peer = self._peers[sender]
-        if peer.muted_until or not is_of_interest(str(message.interface)):
+        if peer.muted_until or str(message.interface) not in (_OBJECT, _WINDOW):
             return
         peer.marks.add(str(message.interface), str(message.member), str(message.path), message.body)
         now = time.monotonic()

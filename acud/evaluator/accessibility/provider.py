@@ -192,7 +192,9 @@ class GuardedProvider:
         except Unavailable as fault:
             self._log.warning("accessibility.provider_failed", provider=self.name, reason=fault.message)
             raise
-        return _limit_nodes(tree, ask.limits.max_nodes)
+        if len(tree.nodes) <= ask.limits.max_nodes:
+            return tree
+        return msgspec.structs.replace(tree, nodes=tree.nodes[: ask.limits.max_nodes], truncated="nodes")
 
     async def close(self) -> None:
         try:
@@ -221,12 +223,6 @@ def _check_tree(tree: object) -> Tree:
     return tree
 
 
-def _limit_nodes(tree: Tree, most: int) -> Tree:
-    if len(tree.nodes) <= most:
-        return tree
-    return msgspec.structs.replace(tree, nodes=tree.nodes[:most], truncated="nodes")
-
-
 async def _answer(work: Coroutine[Any, Any, Value], within_s: float) -> Value:
     """Run foreign code and return its result. Raises: Unavailable for every exception of it."""
     task = asyncio.ensure_future(work)
@@ -239,7 +235,7 @@ async def _answer(work: Coroutine[Any, Any, Value], within_s: float) -> Value:
         raise Unavailable(f"it did not answer in {within_s:g} s")
     fault = asyncio.CancelledError("it gave up") if task.cancelled() else task.exception()
     if fault is not None:
-        raise Unavailable(_describe_fault(fault)) from fault
+        raise Unavailable(str(fault) if isinstance(fault, AcudError) else f"{type(fault).__name__}: {fault}") from fault
     return task.result()
 
 
@@ -247,10 +243,6 @@ def _retrieve_exception(task: asyncio.Future[Any]) -> None:
     """Retrieve what a task raised after its caller stopped waiting, or asyncio logs it."""
     if not task.cancelled():
         task.exception()
-
-
-def _describe_fault(fault: BaseException) -> str:
-    return str(fault) if isinstance(fault, AcudError) else f"{type(fault).__name__}: {fault}"
 
 
 def _make(entry: EntryPoint) -> AccessibilityProvider:

@@ -324,7 +324,8 @@ class WidgetMemory:
         visible: dict[Ref, Rect | None] = {}
         touched: set[Ref] = set()
         for ref, one in self._kept.items():  # parents come first
-            visible[ref] = _visible_box(one, visible.get(one.parent, one.box))
+            around = visible.get(one.parent, one.box)
+            visible[ref] = one.box.intersect(around) if one.box and around else None
             is_out_of_sight = visible[ref] is None and one.parent in touched
             if is_out_of_sight or (one.box and any(one.box.intersect(area) for area in areas)):
                 touched.add(ref)
@@ -334,7 +335,3 @@ class WidgetMemory:
         kept = {ref: one for ref, one in self._kept.items() if not is_doubtful(ref, one)}
         had, self._kept = len(kept) < len(self._kept), kept
         return had
-
-
-def _visible_box(one: RememberedWidget, around: Rect | None) -> Rect | None:
-    return one.box.intersect(around) if one.box and around else None

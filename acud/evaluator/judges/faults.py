@@ -80,7 +80,16 @@ class KeyFilter:
         """Return `text` with our keys blotted out, parts of them too: some servers show the beginning, some the end."""
         for form in self._forms:
             text = text.replace(form, _HIDDEN)
-        return _hide_keys(text, self._parts)
+        # `text` without any run that `parts`, a look ahead at `_PART` characters, finds.
+        parts = self._parts
+        if parts is None:
+            return text
+        pieces, end = [], 0
+        for found in parts.finditer(text):
+            if found.start() >= end:
+                pieces += [text[end : found.start()], _HIDDEN]
+            end = found.start() + _PART
+        return "".join([*pieces, text[end:]])
 
     def line(self, text: str) -> str:
         """Return `text` as a reason: printable, one line, bounded. Keys go first, so that no cut leaves half a one.
@@ -97,15 +106,3 @@ class KeyFilter:
         for form in self._forms:
             body = body.replace(form.encode(), _HIDDEN.encode())
         return body
-
-
-def _hide_keys(text: str, parts: re.Pattern[str] | None) -> str:
-    """Return `text` without any run that `parts`, a look ahead at `_PART` characters, finds."""
-    if parts is None:
-        return text
-    pieces, end = [], 0
-    for found in parts.finditer(text):
-        if found.start() >= end:
-            pieces += [text[end : found.start()], _HIDDEN]
-        end = found.start() + _PART
-    return "".join([*pieces, text[end:]])

@@ -176,7 +176,9 @@ class OpenAiProvider:
 def messages(request: ChatRequest) -> list[dict[str, Any]]:
     """Return the conversation in OpenAI's form, pictures first in the user message that they go with."""
     told: list[dict[str, Any]] = [{"role": "system", "content": request.system}] if request.system else []
-    pictures = [_image(f"data:image/jpeg;base64,{one.base64}") for one in request.pictures]
+    pictures = [
+        {"type": "image_url", "image_url": {"url": f"data:image/jpeg;base64,{one.base64}"}} for one in request.pictures
+    ]
     last = last_user(request.messages)
     told += [_format_message(one, pictures if index == last else []) for index, one in enumerate(request.messages)]
     return told + ([{"role": "user", "content": pictures}] if pictures and last < 0 else [])
@@ -191,10 +193,6 @@ def _format_message(message: ChatMessage, pictures: list[dict[str, Any]]) -> dic
     if pictures:
         return {"role": "user", "content": [*pictures, {"type": "text", "text": message.text}]}
     return {"role": message.role, "content": message.text}
-
-
-def _image(url: str) -> dict[str, Any]:
-    return {"type": "image_url", "image_url": {"url": url}}
 
 
 def _format_tool_call(call: ChatCall) -> dict[str, Any]:

@@ -116,17 +116,14 @@ class RateLimitQueue:
             self._line.remove(other)
             if other.granted is not None and not other.granted.done():
                 other.granted.set_exception(self._refuse(other, now))
-        self._serve_anew()
+        if self._serving is not None:
+            self._serving.cancel()
+        self._serving = asyncio.get_running_loop().create_task(self._serve())
         try:
             await granted
         finally:
             if entry in self._line:
                 self._line.remove(entry)
-
-    def _serve_anew(self) -> None:
-        if self._serving is not None:
-            self._serving.cancel()
-        self._serving = asyncio.get_running_loop().create_task(self._serve())
 
     async def _serve(self) -> None:
         """Give each turn, when it is due, to the first in the queue at that time."""

@@ -25,14 +25,11 @@ _SHARED_HEIGHT = 0.35
 
 def changed_boxes(before: NDArray[np.uint8], after: NDArray[np.uint8]) -> list[Rect]:
     """Return boxes around all pixels in which two height x width x 4 uint8 BGRX pictures of one size differ."""
-    return _find_boxes(((_words(before) ^ _words(after)) & _COLOUR) != 0, _ROW_GAP_PX, _COLUMN_GAP_PX)
-
-
-def _find_boxes(flags: NDArray[np.bool_], row_gap: int, column_gap: int) -> list[Rect]:
+    flags = ((_words(before) ^ _words(after)) & _COLOUR) != 0
     return [
         Rect(left, top, right - left, bottom - top)
-        for top, bottom in runs(np.asarray(flags.any(axis=1)), row_gap)
-        for left, right in runs(np.asarray(flags[top:bottom].any(axis=0)), column_gap)
+        for top, bottom in runs(np.asarray(flags.any(axis=1)), _ROW_GAP_PX)
+        for left, right in runs(np.asarray(flags[top:bottom].any(axis=0)), _COLUMN_GAP_PX)
     ]
 
 
@@ -68,17 +65,13 @@ def plan_reading(boxes: Iterable[Rect], lines: Sequence[Rect], bounds: Rect) -> 
     regions = []
     for box in boxes:
         wide = around(box, REACH_X_PX, 0, bounds)
-        hit = _hit(wide, lines)
+        # The lines that `changed_box` lies in; a row of pixels over the edge is the next line's overhang.
+        depths = {i: common.h for i, line in enumerate(lines) if (common := wide.intersect(line)) is not None}
+        deep = {i for i, depth in depths.items() if depth > _OVERHANG_PX}
+        hit = deep or set(depths)
         touched |= hit
         regions.append(reduce(union, (lines[index] for index in hit), wide))
     return _close_plan(_unite(regions), lines, touched)
-
-
-def _hit(changed_box: Rect, lines: Sequence[Rect]) -> set[int]:
-    """Return the lines that `changed_box` lies in; a row of pixels over the edge is the next line's overhang."""
-    depths = {i: common.h for i, line in enumerate(lines) if (common := changed_box.intersect(line)) is not None}
-    deep = {i for i, depth in depths.items() if depth > _OVERHANG_PX}
-    return deep or set(depths)
 
 
 def _close_plan(regions: list[Rect], lines: Sequence[Rect], touched: set[int]) -> Plan:

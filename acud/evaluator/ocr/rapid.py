@@ -45,14 +45,6 @@ _OVERLAP_PX = 48
 """Pieces of a tall part share so many rows: a line that one piece cuts is whole in the next."""
 
 
-def _find_models() -> Path:
-    """Return the folder of RapidOCR's models. Nothing of it is imported. Raises: Unavailable."""
-    found = find_spec("rapidocr")
-    if found is None or found.origin is None:
-        raise Unavailable("rapidocr is not installed", hint=HINT)
-    return Path(found.origin).parent / "models"
-
-
 class RapidEngine:
     """Loads both models when made. Raises: Unavailable."""
 
@@ -65,7 +57,11 @@ class RapidEngine:
         self.version = f"{VERSION}, {runtime.version}" + (f" ({runtime.why})" if runtime.why else "")
 
     def _load(self, runtime: Runtime) -> None:
-        models = _find_models()
+        # The folder of RapidOCR's models. Nothing of it is imported.
+        found = find_spec("rapidocr")
+        if found is None or found.origin is None:
+            raise Unavailable("rapidocr is not installed", hint=HINT)
+        models = Path(found.origin).parent / "models"
         finder = runtime.load(models / "PP-OCRv6_det_small.onnx")
         reader = runtime.load(models / "PP-OCRv6_rec_small.onnx")
         self._finder, self._reader = finder.run, reader.run

@@ -120,7 +120,8 @@ class ScreenReader:
             known = yield from self._read_changes(before, pixels)
         self._seen[key] = _Seen(pixels, known, shown)
         self._seen.move_to_end(key)
-        self._drop_oldest()
+        while len(self._seen) > 1 and sum(seen.pixels.nbytes for seen in self._seen.values()) > MAX_KEPT_BYTES:
+            self._seen.popitem(last=False)
         return tuple(one.line for one in known if one.line.text)
 
     def knows(self, key: ViewKey) -> bool:
@@ -257,10 +258,6 @@ class ScreenReader:
             if not (scripts.failed and is_doubtful(reading, one.crop)):
                 self._memo.learn(one.crop, reading)
         return settled
-
-    def _drop_oldest(self) -> None:
-        while len(self._seen) > 1 and sum(seen.pixels.nbytes for seen in self._seen.values()) > MAX_KEPT_BYTES:
-            self._seen.popitem(last=False)
 
 
 def _group_parts(parts: Sequence[Rect], area_a_step: int) -> Iterator[list[Rect]]:

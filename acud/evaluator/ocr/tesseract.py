@@ -65,7 +65,16 @@ class Tesseract:
         pages = [_prepare_line(crop) for crop in crops]
         arguments = ["stdin", "stdout", "-l", "+".join(languages), "--psm", "7", "tsv"]
         told = self._run(arguments, _tiff(pages), self._start_s + LINE_S * len(crops))
-        return _readings(told, [crop.shape[0] / _LINE_PX for crop in crops])
+        # The reading of each page of a TSV. `scales`: pixels of the crop for one of its page.
+        scales = [crop.shape[0] / _LINE_PX for crop in crops]
+        words: list[list[tuple[str, float, float, float]]] = [[] for _ in scales]
+        for row in told.splitlines():
+            fields = row.split("\t")
+            if fields[0] == _WORD_LEVEL and len(fields) == 12 and fields[11].strip():
+                page = int(fields[1]) - 1
+                left = (int(fields[6]) - _MARGIN_PX) * scales[page]
+                words[page].append((fields[11].strip(), float(fields[10]) / 100, left, int(fields[8]) * scales[page]))
+        return [_join_words(line) for line in words]
 
     def script_name(self, crops: Sequence[Bgr]) -> str:
         """Return tesseract's name of the lines' script; "" when it is uncertain. Raises: Unavailable, as `read`."""
@@ -135,18 +144,6 @@ def _tiff(pages: Sequence[NDArray[np.uint8]]) -> bytes:
     made = io.BytesIO()
     first.save(made, "TIFF", save_all=True, append_images=others)
     return made.getvalue()
-
-
-def _readings(table: str, scales: Sequence[float]) -> list[Reading]:
-    """Return the reading of each page of a TSV. `scales`: pixels of the crop for one of its page."""
-    words: list[list[tuple[str, float, float, float]]] = [[] for _ in scales]
-    for row in table.splitlines():
-        fields = row.split("\t")
-        if fields[0] == _WORD_LEVEL and len(fields) == 12 and fields[11].strip():
-            page = int(fields[1]) - 1
-            left = (int(fields[6]) - _MARGIN_PX) * scales[page]
-            words[page].append((fields[11].strip(), float(fields[10]) / 100, left, int(fields[8]) * scales[page]))
-    return [_join_words(line) for line in words]
 
 
 def _join_words(words: Sequence[tuple[str, float, float, float]]) -> Reading:

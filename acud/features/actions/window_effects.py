@@ -89,18 +89,14 @@ def on_tiles(area: EffectArea, screen: Rect) -> EffectArea:
     """Return `area` in whole tiles: changes are known by tile, and a tile of several windows shows those of each. An
     area too small for that is returned unchanged.
     """
-    box = _shrink_to_tiles(area.box, screen)
+    x, y = -(-area.box.x // TILE_PX) * TILE_PX, -(-area.box.y // TILE_PX) * TILE_PX
+    right = area.box.right if area.box.right >= screen.right else area.box.right // TILE_PX * TILE_PX
+    bottom = area.box.bottom if area.box.bottom >= screen.bottom else area.box.bottom // TILE_PX * TILE_PX
+    box = Rect(x, y, right - x, bottom - y)
     if min(box.w, box.h) < 2 * TILE_PX:
         return area
     outer = (_grow_to_tiles(one.shift(area.box.x, area.box.y)).intersect(box) for one in area.ignore)
     return EffectArea(box, tuple(one.shift(-box.x, -box.y) for one in outer if one is not None), area.family)
-
-
-def _shrink_to_tiles(box: Rect, screen: Rect) -> Rect:
-    x, y = -(-box.x // TILE_PX) * TILE_PX, -(-box.y // TILE_PX) * TILE_PX
-    right = box.right if box.right >= screen.right else box.right // TILE_PX * TILE_PX
-    bottom = box.bottom if box.bottom >= screen.bottom else box.bottom // TILE_PX * TILE_PX
-    return Rect(x, y, right - x, bottom - y)
 
 
 def _grow_to_tiles(box: Rect) -> Rect:

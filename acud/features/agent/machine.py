@@ -138,7 +138,22 @@ class Run:
 
     def _follow(self, event: ModelAnswer | Did | Checked) -> Effect:
         if isinstance(event, ModelAnswer):
-            return self._take_answer(event)
+            if event.code:
+                self._faults += 1
+                if self._faults >= MAX_MODEL_FAULTS:
+                    return self._end(RunState.ESCALATED, f"the model does not answer: {event.reason} ({event.code})")
+                return self._think()
+            self._faults = 0
+            if not event.calls:
+                return self._reject_answer(event, "", "no tool was called; call exactly one")
+            call, self._extra = event.calls[0], event.calls[1:]
+            try:
+                decision = prompt.parse_decision(call)
+            except InvalidRequest as fault:
+                return self._reject_answer(event, call.name, str(fault))
+            self._silent = 0
+            self._pending = (call, decision)
+            return self._follow_decision(decision, event.at)
         return self._take_outcome(event) if isinstance(event, Did) else self._take_check(event)
 
     def _find_spent_limit(self, at: float) -> str:
@@ -166,24 +181,6 @@ class Run:
         recent = [message for turn in self._turns[-kept:] for message in turn]
         now = prompt.now_message(len(self.steps) + 1, self.spec.limits.max_steps)
         return Think((*prompt.open_conversation(self.spec, older), *recent, now))
-
-    def _take_answer(self, event: ModelAnswer) -> Effect:
-        if event.code:
-            self._faults += 1
-            if self._faults >= MAX_MODEL_FAULTS:
-                return self._end(RunState.ESCALATED, f"the model does not answer: {event.reason} ({event.code})")
-            return self._think()
-        self._faults = 0
-        if not event.calls:
-            return self._reject_answer(event, "", "no tool was called; call exactly one")
-        call, self._extra = event.calls[0], event.calls[1:]
-        try:
-            decision = prompt.parse_decision(call)
-        except InvalidRequest as fault:
-            return self._reject_answer(event, call.name, str(fault))
-        self._silent = 0
-        self._pending = (call, decision)
-        return self._follow_decision(decision, event.at)
 
     def _reject_answer(self, event: ModelAnswer, name: str, fault: str) -> Effect:
         self._silent += 1

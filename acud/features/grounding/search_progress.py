@@ -46,25 +46,24 @@ def add(so_far: Found, tried: Tried, candidates: Sequence[Candidate]) -> Found:
     if tried.outcome == "sure" or (tried.outcome == "ambiguous" and _is_one(candidates)):
         chosen = _prefer_widget(so_far.candidates, candidates[0])
         return Found("found", (chosen,), everything)
-    return _conclude_without((*so_far.candidates, *candidates), everything)
+    candidates = (*so_far.candidates, *candidates)
+    if candidates:
+        distinct = _drop_doubles(candidates)
+        doubt = "it fits several" if len(distinct) > 1 else "it fits, but not well enough to be sure"
+        return Found("ambiguous", distinct, everything, doubt)
+    # A model's answer without a place does not mean that the thing is not there.
+    blind = [f"{one.method.value}: {one.reason}" for one in everything if one.outcome in ("unavailable", "unsure")]
+    if blind:
+        return Found(
+            "unknown", (), everything, "nothing was found, and not every method could look: " + "; ".join(blind)
+        )
+    why = _why_unusable(Found("not_found", (), everything))
+    return Found("not_found", (), everything, why or "no method found it in the target")
 
 
 def nothing_yet() -> Found:
     """Return the state before the first method."""
     return Found("not_found")
-
-
-def _conclude_without(candidates: tuple[Candidate, ...], tried: tuple[Tried, ...]) -> Found:
-    if candidates:
-        distinct = _drop_doubles(candidates)
-        doubt = "it fits several" if len(distinct) > 1 else "it fits, but not well enough to be sure"
-        return Found("ambiguous", distinct, tried, doubt)
-    # A model's answer without a place does not mean that the thing is not there.
-    blind = [f"{one.method.value}: {one.reason}" for one in tried if one.outcome in ("unavailable", "unsure")]
-    if blind:
-        return Found("unknown", (), tried, "nothing was found, and not every method could look: " + "; ".join(blind))
-    why = _why_unusable(Found("not_found", (), tried))
-    return Found("not_found", (), tried, why or "no method found it in the target")
 
 
 def _prefer_widget(before: Sequence[Candidate], sure: Candidate) -> Candidate:

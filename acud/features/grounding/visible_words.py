@@ -95,7 +95,7 @@ def shown_words(description: str, verb: str = "") -> ShownWords:
     window = ""
     place = _PLACE.search(text)
     if place is not None:
-        text, window = text[: place.start()], strip_marks(place["place"])
+        text, window = text[: place.start()], place["place"].strip().strip(f"{MARKS}'").strip()
     found = _read_quoted(text) or _read_plain(text)
     sort = _SORT_OF.get(found.role, Sort.ANY)
     if verb == "type" and sort is Sort.ANY:
@@ -107,11 +107,6 @@ def shown_words(description: str, verb: str = "") -> ShownWords:
 def _strip_lead_in(description: str) -> str:
     text = " ".join(description.split()).rstrip(" .")
     return _ARTICLE.sub("", _VERB.sub("", text, count=1), count=1) if text[:1] not in CLOSING else text
-
-
-def strip_marks(words: str) -> str:
-    """Return `words` without quotation marks around them."""
-    return words.strip().strip(f"{MARKS}'").strip()
 
 
 def _read_quoted(text: str) -> ShownWords | None:

@@ -40,11 +40,21 @@ def describe_event(
     """
     makers = {
         "wait.resolved": lambda: _describe_resolved(data, screen_text),
-        "wake.undelivered": lambda: _describe_undelivered(data),
+        "wake.undelivered": lambda: Notification(
+            "wake_undelivered",
+            "A wake reached nobody",
+            f"{_clip_line(str(data.get('tells') or data.get('kind')), _CONDITION)}: {data.get('reason')};"
+            " acud wake list",
+            urgent=True,
+        ),
         "task.stuck": lambda: _describe_stuck(data),
         "task.ended": lambda: _describe_ended(data),
-        "display.down": lambda: _describe_down(subject, data),
-        "display.released": lambda: _describe_released(subject, data),
+        "display.down": lambda: Notification(
+            "display_down", f"Display {subject} is down", str(data.get("reason") or ""), urgent=True
+        ),
+        "display.released": lambda: Notification(
+            "takeover_ended", f"Display {subject} is free again", f"{data.get('who')}: {data.get('reason')}"
+        ),
     }
     maker = makers.get(topic)
     return _limit_length(maker()) if maker is not None else None
@@ -58,15 +68,6 @@ def _describe_resolved(data: Data, screen_text: Callable[[str], str] | None) -> 
     return Notification("wait_resolved", "Wait resolved", body)
 
 
-def _describe_undelivered(data: Data) -> Notification:
-    return Notification(
-        "wake_undelivered",
-        "A wake reached nobody",
-        f"{_clip_line(str(data.get('tells') or data.get('kind')), _CONDITION)}: {data.get('reason')}; acud wake list",
-        urgent=True,
-    )
-
-
 def _describe_stuck(data: Data) -> Notification:
     return Notification(
         "task_stuck", "Task stuck", f"{data.get('name')}: nothing for {data.get('idle_s', 0) / 60:.0f} min", urgent=True
@@ -77,16 +78,6 @@ def _describe_ended(data: Data) -> Notification:
     if data.get("status") == "failed":
         return Notification("task_failed", "Task failed", str(data.get("name")), urgent=True)
     return Notification("task_ended", f"Task {data.get('status')}", str(data.get("name")))
-
-
-def _describe_down(subject: str, data: Data) -> Notification:
-    return Notification("display_down", f"Display {subject} is down", str(data.get("reason") or ""), urgent=True)
-
-
-def _describe_released(subject: str, data: Data) -> Notification:
-    return Notification(
-        "takeover_ended", f"Display {subject} is free again", f"{data.get('who')}: {data.get('reason')}"
-    )
 
 
 def _limit_length(notice: Notification) -> Notification:

@@ -91,19 +91,16 @@ class RedactionRules:
         try:
             async with asyncio.timeout(self._settings.timeout_s):
                 lines = await self._text.lines(shot)
-            return self._find_in_lines(lines, shot)
+            read = [[ReadLine(line.text, line.box) for line in row] for row in rows(lines)]
+            bounds = Rect(0, 0, shot.pixels.shape[1], shot.pixels.shape[0])
+            with limit_cpu_time(FIND_LIMIT_S, "searching the screen's text for what is to be hidden"):
+                return hide_in(read, self._rules, bounds, partial(_find_columns, shot))
         except Unavailable as fault:
             return Withheld(f"the text could not be read: {fault.message}")
         except TimeoutError:
             return Withheld(f"the text was not read within {self._settings.timeout_s:g} s")
         except TookTooLong as fault:
             return Withheld(fault.message)
-
-    def _find_in_lines(self, lines: Sequence[Line], shot: ViewPixels) -> list[HiddenBox]:
-        read = [[ReadLine(line.text, line.box) for line in row] for row in rows(lines)]
-        bounds = Rect(0, 0, shot.pixels.shape[1], shot.pixels.shape[0])
-        with limit_cpu_time(FIND_LIMIT_S, "searching the screen's text for what is to be hidden"):
-            return hide_in(read, self._rules, bounds, partial(_find_columns, shot))
 
     def redact_lines(self, lines: Sequence[Line]) -> list[tuple[Line, RedactedText]]:
         """Return the lines in reading order, each with its redacted text. Raises: TookTooLong."""

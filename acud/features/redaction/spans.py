@@ -118,7 +118,7 @@ def looks_random(word: str) -> bool:
     seen = [c for c in word[:_ENOUGH] if c.isalnum()]
     if len(seen) < _MIN_CHARS:
         return False
-    kinds = [_letter_kind(c) for c in seen]
+    kinds = ["digit" if c.isdigit() else "upper" if c.isupper() else "lower" for c in seen]
     turns = sum(1 for a, b in pairwise(kinds) if a != b)
     if "digit" in kinds:
         return turns >= _MIN_TURNS_PER_CHAR * len(kinds) and _entropy_bits(seen) >= _MIN_BITS
@@ -127,10 +127,6 @@ def looks_random(word: str) -> bool:
         and turns >= _MIN_TURNS_OF_LETTERS * len(kinds)
         and _entropy_bits(seen) >= _MIN_LETTER_BITS
     )
-
-
-def _letter_kind(c: str) -> str:
-    return "digit" if c.isdigit() else "upper" if c.isupper() else "lower"
 
 
 def _entropy_bits(seen: list[str]) -> float:

@@ -36,7 +36,8 @@ class RedactionPolicy:
         self._settings = settings
         self._watched_displays = watched_displays
         self._sources = sources
-        self._rules = _place_rules(settings)
+        titles = tuple(window_rule(one.title, one.wm_class) for one in settings.windows)
+        self._rules = PlaceRules(titles, tuple(RegionRule(one.display, Rect(*one.box)) for one in settings.regions))
         self._text = text_rules(settings.text_rules, settings.patterns)
         self._built_in = TextRules(self._text.active - {Rule.PATTERN})
         self._own = TextRules(self._text.active & {Rule.PATTERN}, self._text.patterns)
@@ -143,11 +144,6 @@ def _bus_of(watched: WatchedDisplay | None, source: Source) -> WidgetSources | N
 
 def _pieces(line: str) -> list[str]:
     return [line[at : at + _PIECE] for at in range(0, len(line), _PIECE)]
-
-
-def _place_rules(settings: RedactionSettings) -> PlaceRules:
-    titles = tuple(window_rule(one.title, one.wm_class) for one in settings.windows)
-    return PlaceRules(titles, tuple(RegionRule(one.display, Rect(*one.box)) for one in settings.regions))
 
 
 def policy(settings: Settings, watched_displays: WatchedDisplays, sources: Sources) -> Redaction:

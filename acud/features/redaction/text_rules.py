@@ -68,7 +68,8 @@ def find(text: str, rules: TextRules = ALL, *, read: bool = False) -> list[Redac
     `read`: the text was read off a screen; misread letters are allowed for, and more is hidden by mistake. A tab stands
     between two boxes of one row then, and a line break after each row.
     """
-    plain = _fold_width(text)
+    # `text` with full-width and other compatibility forms made plain, each character in its place.
+    plain = text if text.isascii() else "".join(map(_plain_character, text))
     looks = (look for wanted, look in _LOOKS if not rules.active.isdisjoint(wanted))
     spans = merge_spans(span for look in looks for span in look(plain, rules, read) if span.rule in rules.active)
     again = list(_find_repeated(plain, spans))
@@ -108,11 +109,6 @@ def mask_spans(text: str, spans: Iterable[RedactedSpan]) -> str:
         parts += (text[at : span.start], redaction_mark(span.rule))
         at = span.end
     return "".join((*parts, text[at:]))
-
-
-def _fold_width(text: str) -> str:
-    """Return `text` with full-width and other compatibility forms made plain, each character in its place."""
-    return text if text.isascii() else "".join(map(_plain_character, text))
 
 
 @lru_cache(4096)

@@ -151,7 +151,12 @@ class _IdMatching:
 
     def run(self) -> list[int | None]:
         self._match_same(lambda one: None if one.key is None else (one.kind, one.key))
-        self._match_unique()
+        # Match words that occur once among the unmatched elements of each frame.
+        once_before = self._index_unique(self.before, self.open)
+        once_now = self._index_unique(self.now, self._list_unmatched())
+        for name, index in once_now.items():
+            if name in once_before:
+                self._take(index, once_before[name])
         self._match_moved()
         self._match_same(lambda one: (one.kind, one.words, one.bbox))
         self._match_nearest()
@@ -173,14 +178,6 @@ class _IdMatching:
             named = name(self.now[index])
             if named is not None and known.get(named):
                 self._take(index, known[named].pop())
-
-    def _match_unique(self) -> None:
-        """Match words that occur once among the unmatched elements of each frame."""
-        once_before = self._index_unique(self.before, self.open)
-        once_now = self._index_unique(self.now, self._list_unmatched())
-        for name, index in once_now.items():
-            if name in once_before:
-                self._take(index, once_before[name])
 
     def _index_unique(
         self, elements: Sequence[SeenElement], indexes: Sequence[int] | dict[int, None]

@@ -75,7 +75,8 @@ class WatchedProcess:
             return "ended"  # not started here: its parent gets its status
         self.exit_code = self._child.poll()
         if self.exit_code is not None:
-            return _describe_exit(self.exit_code)
+            code = self.exit_code
+            return f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit status {code}"
         self._reap_later()
         return "ended, traced by another process, which holds its status"
 
@@ -89,10 +90,6 @@ def ignore_exit(process: WatchedProcess, reason: str) -> None:
 
 
 WELL = "exit status 0"
-
-
-def _describe_exit(code: int) -> str:
-    return f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit status {code}"
 
 
 def spawn(

@@ -22,7 +22,6 @@ from acud.protocol.requests.wakes import (
     WakeTest,
     WakeTestReply,
 )
-from acud.protocol.wakes import SharedWake
 from acud.supervisor.app import App
 from acud.supervisor.control import Call, handles
 from acud.supervisor.coroutines import Callback
@@ -105,26 +104,22 @@ async def wake_carry(app: App, request: WakeCarry, call: Call) -> WakeCarryReply
         raise InvalidRequest("no route but fleet is set up here", hint="set routes in [wake], or leave carry empty")
     is_refused, reason = True, ""
     for attempt, route in enumerate(routes, 1):
-        delivery = delivery_of(request.wake, route, attempt)
+        delivery = Deliver(
+            wake_id=request.wake.id,
+            attempt=attempt,
+            route=route,
+            kind=request.wake.kind,
+            text=request.wake.text,
+            created_utc_s=request.wake.created_utc_s,
+            wait_id=request.wake.wait_id,
+            task_id=request.wake.task_id,
+            session_key=request.wake.session_key,
+            agent_id=request.wake.agent_id,
+            run_id=request.wake.run_id,
+        )
         outcome = await Callback[Delivered | Undone](partial(app.delivery.submit, delivery))
         if isinstance(outcome, Delivered) and outcome.result == "sent":
             return WakeCarryReply("sent", route)
         is_refused = is_refused and isinstance(outcome, Delivered) and outcome.result == "refused"
         reason = f"{route.value}: {outcome.reason}"
     return WakeCarryReply("refused" if is_refused else "retry", None, reason)
-
-
-def delivery_of(wake: SharedWake, route: RouteName, attempt: int) -> Deliver:
-    return Deliver(
-        wake_id=wake.id,
-        attempt=attempt,
-        route=route,
-        kind=wake.kind,
-        text=wake.text,
-        created_utc_s=wake.created_utc_s,
-        wait_id=wake.wait_id,
-        task_id=wake.task_id,
-        session_key=wake.session_key,
-        agent_id=wake.agent_id,
-        run_id=wake.run_id,
-    )

@@ -146,7 +146,10 @@ class SocketServer:
         connection = ServerConnection(accepted, self._limits.message, self._hello, self._loop.now_s())
         limits = self._limits
         if len(self._connections) >= limits.connections:
-            self._close_longest_idle()
+            # Make room, as clients that hold connections without use must not lock others out. libzmq connects again.
+            idle = [one for one in self._connections.values() if one.is_idle]
+            if idle:
+                self.close(min(idle, key=lambda one: one.read_s), "it was idle for longest")
         if len(self._connections) >= limits.connections or self._of_client[connection.client] >= limits.of_client:
             self._log_closed(connection, "it has too many connections")
             connection.close()
@@ -156,12 +159,6 @@ class SocketServer:
         connection.events = connection.wanted
         self._epoll.register(connection.fileno(), connection.events)
         self.flush(connection)
-
-    def _close_longest_idle(self) -> None:
-        """Make room, as clients that hold connections without use must not lock others out. libzmq connects again."""
-        idle = [one for one in self._connections.values() if one.is_idle]
-        if idle:
-            self.close(min(idle, key=lambda one: one.read_s), "it was idle for longest")
 
     def _handle_event(self, connection: ServerConnection, event: int) -> None:
         if event & (select.EPOLLHUP | select.EPOLLERR | select.EPOLLRDHUP) and not event & select.EPOLLIN:
@@ -204,15 +201,12 @@ class SocketServer:
             if not ready:
                 del self._ready[client]
             message = connection.take()
-            self._decode_next(connection)
+            try:
+                self._decode(connection)
+            except zmtp.Malformed as fault:
+                self.close(connection, str(fault))
             return connection, message
         return None
-
-    def _decode_next(self, connection: ServerConnection) -> None:
-        try:
-            self._decode(connection)
-        except zmtp.Malformed as fault:
-            self.close(connection, str(fault))
 
     def charge(self, connection: ServerConnection, seconds: float) -> None:
         """Add to the service time of the client, for fairness."""

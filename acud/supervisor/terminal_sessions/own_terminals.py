@@ -76,7 +76,12 @@ class OwnTerminals:
         found = await self._list(own_tmux.state_arguments())
         if any(one.ended and one.exit_code is None for one in found):
             found = await self._list(own_tmux.reap_arguments())
-        self._follow(found)
+        for state in found:
+            before = self._watched.get(state.name)
+            if state.ended:
+                self._record(state)
+            elif before is None or before.pid != state.pid:
+                self._watch(state)
         return found
 
     async def _list(self, arguments: list[str]) -> tuple[TerminalState, ...]:
@@ -206,14 +211,6 @@ class OwnTerminals:
 
     def _is_ending(self, pid: int) -> bool:
         return any(one.pid == pid for one in self._watched.values())
-
-    def _follow(self, sessions: tuple[TerminalState, ...]) -> None:
-        for state in sessions:
-            before = self._watched.get(state.name)
-            if state.ended:
-                self._record(state)
-            elif before is None or before.pid != state.pid:
-                self._watch(state)
 
     def _watch(self, state: TerminalState) -> None:
         name = state.name

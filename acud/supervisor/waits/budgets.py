@@ -170,21 +170,15 @@ class WaitLimits:
 
     def take(self, spec: WaitSpec, display: str) -> None:
         """Count one more wait on `display`. Raises: Refused naming what is full and the setting."""
-        self._check_all()
-        self._check_display(display)
-        self._check_task(spec.task_id)
-        self._check_rate(spec.task_id)
-        self._quota.take(spec.task_id, self._now())
-
-    def _check_all(self) -> None:
         if len(self._active) >= self._settings.max_live:
             raise Refused(f"{len(self._active)} waits are live already", hint="cancel some, or raise [wait] max_live")
-
-    def _check_display(self, display: str) -> None:
         count = self._active.count_on(display)
         if count >= self._settings.max_per_display:
             hint = "cancel some, or raise [wait] max_per_display"
             raise Refused(f"{count} live waits look at display {display} already", hint=hint)
+        self._check_task(spec.task_id)
+        self._check_rate(spec.task_id)
+        self._quota.take(spec.task_id, self._now())
 
     def _check_task(self, task_id: str) -> None:
         count = self._active.count_of(task_id) if task_id else 0

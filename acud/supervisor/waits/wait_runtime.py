@@ -200,7 +200,9 @@ class WaitRuntime:
     def step(self, active: ActiveWait, event: happened.WaitEvent) -> None:
         """Pass the held frames and then `event` to the machine of `active`, and obey its effects."""
         if active.holds_frames and not active.ended:
-            self._release_frames(active, event.at)
+            frames = [frame for frame in active.take_frames() if is_relevant(active.machine, frame)]
+            if frames:
+                self.step(active, happened.FramesSeen(event.at, tuple(frames)))
         if active.ended:
             return
         if active.held is not None and self.deadlines.keep(active, event):
@@ -210,11 +212,6 @@ class WaitRuntime:
         self._apply_effects(active, moved.effects)
         if active.wait_id in self.first_verdicts and active.machine.verdict.code != NOT_JUDGED.code:
             self._loop.call_later(0, self.first_verdicts.pop(active.wait_id))
-
-    def _release_frames(self, active: ActiveWait, at: float) -> None:
-        frames = [frame for frame in active.take_frames() if is_relevant(active.machine, frame)]
-        if frames:
-            self.step(active, happened.FramesSeen(at, tuple(frames)))
 
     def _apply_effects(self, active: ActiveWait, effects: tuple[out.WaitEffect, ...]) -> None:
         for effect in effects:

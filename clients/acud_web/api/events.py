@@ -211,18 +211,6 @@ _CLOSING = {"revoked": 1008, "expired": 1008, "slow": 1013, "unavailable": 1012}
 """RFC 6455, section 7.4, and its registry: policy, try again later, service restart."""
 
 
-async def over_websocket(socket: WebSocket, since: int | None, topic: str) -> None:
-    """Serve events as JSON texts. Raises: AcudError before the socket was accepted."""
-    hub: EventHub = socket.state.hub
-    async with hub.reader() as reader:
-        telling = Telling(socket.state.gateway, reader, socket.state.access_token, topic)
-        await telling.begin(since)
-        await socket.accept()
-        end = await _send_all(socket, telling, _end_stream(socket), _wait_until_closed(socket))
-        if end is not None:
-            await _say_bye(socket, end)
-
-
 def _end_stream(socket: WebSocket) -> Say:
     async def say(entry: Told | None, position: int) -> None:
         await socket.send_text(entry.text if entry is not None else f'{{"type":"alive","n":{position}}}')
@@ -307,7 +295,15 @@ def last_number(text: str) -> int:
 async def socket(connection: WebSocket) -> None:
     """Follow events as the texts of a WebSocket: the same items as JSON, each with its `type`."""
     query = parse_query(connection, StreamQuery)
-    await over_websocket(connection, query.since, query.topic)
+    # Serve events as JSON texts.
+    hub: EventHub = connection.state.hub
+    async with hub.reader() as reader:
+        telling = Telling(connection.state.gateway, reader, connection.state.access_token, query.topic)
+        await telling.begin(query.since)
+        await connection.accept()
+        end = await _send_all(connection, telling, _end_stream(connection), _wait_until_closed(connection))
+        if end is not None:
+            await _say_bye(connection, end)
 
 
 OPERATIONS = (

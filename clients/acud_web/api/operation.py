@@ -121,24 +121,16 @@ def check_whole_id(text: str, whole_id: str, noun: str) -> None:
 def parse_query(connection: HTTPConnection, kind: type[Query]) -> Query:
     """Return the query as a `kind`. Raises: InvalidRequest naming the parameter at fault."""
     given: dict[str, Any] = {}
-    several = _list_several(kind)
+    shape = inspect.type_info(kind)
+    assert isinstance(shape, inspect.StructType)
+    several = frozenset(field.name for field in shape.fields if isinstance(field.type, inspect.VarTupleType))
     for name in connection.query_params:
         values = connection.query_params.getlist(name)
         if name not in several and len(values) > 1:
             raise InvalidRequest(f"{name}: given more than once", field=name)
         given[name] = values if name in several else values[0]
-    return _convert_query(given, kind)
-
-
-def _list_several(kind: type[Struct]) -> frozenset[str]:
-    shape = inspect.type_info(kind)
-    assert isinstance(shape, inspect.StructType)
-    return frozenset(field.name for field in shape.fields if isinstance(field.type, inspect.VarTupleType))
-
-
-def _convert_query(values: dict[str, Any], kind: type[Query]) -> Query:
     try:
-        return convert(values, kind, strict=False)
+        return convert(given, kind, strict=False)
     except msgspec.ValidationError as fault:
         found = value_fault(fault, kind, lax=True)
         found = found._replace(field=found.field.partition("[")[0])  # a parameter that may come twice is a list to us

@@ -121,7 +121,7 @@ async def recording(request: ApiRequest[Nothing, Nothing]) -> Recorded:
 async def video(request: ApiRequest[Nothing, Nothing]) -> Response:
     """Send the video of a segment, or a range of it. A growing one is sent as far as it is."""
     found, number = await _find_segment(request)
-    settled = _is_settled(found, number)
+    settled = found.state is not RecordingState.RECORDING or number < found.segments[-1].number
     return FileAnswer(
         request.connection, await _open_segment(request, found, number, VIDEO_SUFFIX), "video/mp4", settled=settled
     )
@@ -258,11 +258,6 @@ async def _find_segment(request: ApiRequest[Query, Body]) -> tuple[RecordingInfo
 async def _open_segment(request: ApiRequest[Query, Body], recording: RecordingInfo, number: int, suffix: str) -> int:
     name = file_name(recording.recording_id, number, suffix)
     return await asyncio.to_thread(open_below, request.gateway.paths.recordings, recording.folder, name)
-
-
-def _is_settled(recording: RecordingInfo, number: int) -> bool:
-    """Return whether the segment grows no more."""
-    return recording.state is not RecordingState.RECORDING or number < recording.segments[-1].number
 
 
 OPERATIONS = (

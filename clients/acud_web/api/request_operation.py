@@ -41,7 +41,16 @@ def make_operation(command: Command, rest: RestOperation) -> Operation:
         given = msgspec.structs.asdict(api_request.query if by_query else await api_request.body())
         request = _build_request(command.request, given, named)
         need(api_request.connection, rest.needs(request))
-        return hide_local_fields(await _ask(api_request, command, await bind_request(api_request, request)))
+        # `reply` without what only programs of the daemon's host need: paths and addresses there.
+        reply = await _ask(api_request, command, await bind_request(api_request, request))
+        hidden: dict[str, Any] = {"evidence_path": ""} if hasattr(reply, "evidence_path") else {}
+        wait = getattr(reply, "wait", None)
+        if isinstance(wait, ActionWait):
+            hidden["wait"] = replace(wait, evidence_path="")
+        display = getattr(reply, "display", None)
+        if isinstance(display, DisplayInfo):
+            hidden["display"] = replace(display, auth_file="", bus_address="")
+        return replace(reply, **hidden) if hidden else reply
 
     run.__doc__ = command.request.__doc__
     query, body = (fields, Nothing) if by_query else (Nothing, fields)
@@ -65,18 +74,6 @@ def _build_request(kind: type[Struct], values: dict[str, Any], path_values: dict
         except msgspec.ValidationError as fault:
             raise InvalidRequest(value_fault(fault, hints[field], lax=True).of(field), field=field) from fault
     return kind(**values)
-
-
-def hide_local_fields(reply: Struct) -> Struct:
-    """Return `reply` without what only programs of the daemon's host need: paths and addresses there."""
-    hidden: dict[str, Any] = {"evidence_path": ""} if hasattr(reply, "evidence_path") else {}
-    wait = getattr(reply, "wait", None)
-    if isinstance(wait, ActionWait):
-        hidden["wait"] = replace(wait, evidence_path="")
-    display = getattr(reply, "display", None)
-    if isinstance(display, DisplayInfo):
-        hidden["display"] = replace(display, auth_file="", bus_address="")
-    return replace(reply, **hidden) if hidden else reply
 
 
 def _list_fields(request: type[Struct], in_path: frozenset[str]) -> type[Struct]:

@@ -63,7 +63,10 @@ class EvidenceQuery(Struct, frozen=True, forbid_unknown_fields=True):
 async def waits(api_request: ApiRequest[WaitsQuery, Nothing]) -> WaitListReply:
     """List waits that the access token may see, newest first."""
     query, access_token = api_request.query, api_request.access_token
-    _must_see_all(api_request, query)
+    if query.task:
+        api_request.must_see(task_id=query.task)
+    if query.display:
+        api_request.must_see(display=query.display)
     request = WaitList(
         query.state or tuple(WaitState),
         limit=query.limit,
@@ -89,13 +92,6 @@ async def evidence(request: ApiRequest[EvidenceQuery, Nothing]) -> Response:
     part, stage, number = request.query.part, request.query.stage, request.query.number
     found = await request.find(EvidenceGet(shown.wait.wait_id, part, stage, number), EvidenceReply)
     return picture(request.connection, found.image, "image/jpeg" if part == "verdict" else "image/png")
-
-
-def _must_see_all(request: ApiRequest[WaitsQuery, Nothing], query: WaitsQuery) -> None:
-    if query.task:
-        request.must_see(task_id=query.task)
-    if query.display:
-        request.must_see(display=query.display)
 
 
 async def _find_seen(request: ApiRequest[Query, Body], evaluations: int, before: int = 0) -> WaitShowReply:

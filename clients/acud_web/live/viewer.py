@@ -103,7 +103,8 @@ class Viewer:
         if known is None or ring is None or self._lost is not None:
             return b""
         if self._unpainted:
-            self._check_patience(now_s)
+            if now_s - self._sent_s > _ACK_S:
+                raise Ended(Bye("not_painted", f"frame {self._unpainted} was not acknowledged in {_ACK_S:.0f} s"))
             return b""
         if now_s < self._next_s() or not self._is_due(known, ring, now_s):
             return b""
@@ -116,10 +117,6 @@ class Viewer:
 
     def _next_s(self) -> float:
         return self._sent_s + 1 / self._want.fps
-
-    def _check_patience(self, now_s: float) -> None:
-        if now_s - self._sent_s > _ACK_S:
-            raise Ended(Bye("not_painted", f"frame {self._unpainted} was not acknowledged in {_ACK_S:.0f} s"))
 
     def _is_due(self, places: Known, ring: OpenRing, now_s: float) -> bool:
         canvas = self._canvas

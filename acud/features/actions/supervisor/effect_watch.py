@@ -108,7 +108,14 @@ class EffectWatch:
         self._run = run
         self._moves_caret = moves_caret
         self._points = points
-        self._area = _watched_area(run, beside)
+        # Where an effect shows: not in a button itself, what moves, or the widget that loses the focus.
+        focus = run.before.focus
+        area = run.area
+        boxes = [_rim(beside)] if beside is not None and _rim(beside).area < _WHOLE * area.box.area else []
+        loses_focus = focus is not None and focus.box is not None and focus.box.area < area.box.area // 4
+        if loses_focus and focus is not None and focus.box is not None and not is_same(focus, run.before.at):
+            boxes.append(_rim(focus.box))
+        self._area = without(area, *boxes, *run.moving)
         self._until_s = run.now_s() + run.request.timeout_s
         self._moved_by_itself = bool(run.moving)
 
@@ -189,17 +196,6 @@ class EffectWatch:
 
 _KINDS = {"normal": "window", "dialog": "dialog", "popup": "popup"}
 _CHANGES = {"opened": "opened", "closed": "closed", "retitled": "got another title"}
-
-
-def _watched_area(run: InstructionRun, beside: Rect | None) -> EffectArea:
-    """Return where an effect shows: not in a button itself, what moves, or the widget that loses the focus."""
-    focus = run.before.focus
-    area = run.area
-    boxes = [_rim(beside)] if beside is not None and _rim(beside).area < _WHOLE * area.box.area else []
-    loses_focus = focus is not None and focus.box is not None and focus.box.area < area.box.area // 4
-    if loses_focus and focus is not None and focus.box is not None and not is_same(focus, run.before.at):
-        boxes.append(_rim(focus.box))
-    return without(area, *boxes, *run.moving)
 
 
 def _rim(box: Rect) -> Rect:

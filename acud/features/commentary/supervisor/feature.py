@@ -59,9 +59,6 @@ class CommentaryFeature(RunningFeature):
         core.ports.elements.shown.add(scenes.on_scene, Order.FEATURES)
         core.watched_displays.removed.add(scenes.forget, Order.FEATURES)
 
-    def _leaves_machine(self, backend: str) -> bool:
-        return not self.settings.backends[backend].is_local
-
     def start(self) -> None:
         """Analyse inputs that a former supervisor left unanalysed."""
         self.commentary.start()
@@ -77,7 +74,7 @@ class CommentaryFeature(RunningFeature):
             yield Finding("commentary", "warning", status.fault, "acud analysis config; docs/commentary.md")
         elif backend and status.config.enabled:
             text = f"{status.model} of {backend}"
-            leaves = "; speech and screen text are sent to it" if self._leaves_machine(backend) else ""
+            leaves = "; speech and screen text are sent to it" if not self.settings.backends[backend].is_local else ""
             yield Finding("commentary", "ok", text + leaves)
 
 

@@ -161,7 +161,15 @@ class Commentary:
         began_s = self._clock.monotonic_s()
         thought = await self._think(window)
         latency_ms = round((self._clock.monotonic_s() - began_s) * 1000)
-        self._take_answer(thought, window, inputs, version, latency_ms)
+        self._spent = self._spent.plus(thought)
+        if self.config.log_verbose:
+            _LOG.info("commentary.turn", prompt=self._hide(user_prompt(window)), answer=thought.text or thought.reason)
+        if thought.code and not (thought.code == "truncated" and thought.text):  # a truncated answer is used
+            self._take_failure(thought)
+        else:
+            text, self._fault, self._before = clean_analysis(thought.text), "", window
+            push = self._rules.take_analysis(text, version, self._clock.monotonic_s())
+            self._keep(thought, text, window, inputs, push, latency_ms)
 
     async def _think(self, window: ContextWindow) -> Thought:
         backend, named = self.config.backend, choose_model(self.config)
@@ -172,19 +180,6 @@ class Commentary:
         tokens, model = (thought.tokens_in, thought.tokens_out), thought.model or named
         self._usage_log.enter(Purpose.COMMENTARY, backend, thought.cost_usd, tokens, model=model)
         return thought
-
-    def _take_answer(
-        self, answer: Thought, window: ContextWindow, inputs: AnalysisInputs, version: int, latency_ms: int
-    ) -> None:
-        self._spent = self._spent.plus(answer)
-        if self.config.log_verbose:
-            _LOG.info("commentary.turn", prompt=self._hide(user_prompt(window)), answer=answer.text or answer.reason)
-        if answer.code and not (answer.code == "truncated" and answer.text):  # a truncated answer is used
-            self._take_failure(answer)
-        else:
-            text, self._fault, self._before = clean_analysis(answer.text), "", window
-            push = self._rules.take_analysis(text, version, self._clock.monotonic_s())
-            self._keep(answer, text, window, inputs, push, latency_ms)
 
     def _take_failure(self, answer: Thought) -> None:
         limited = answer.code == "rate_limited"

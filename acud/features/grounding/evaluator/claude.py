@@ -143,10 +143,7 @@ def _read_call(call: ChatCall, display: Size) -> Meaning:
         return Wish(call)
     if not isinstance(action, str) or action not in _POINTING:
         return Unclear("unparsable", f"it chose {quote(str(action))}, which points at no one place")
-    return _read_coordinate(given.get("coordinate"), display)
-
-
-def _read_coordinate(coordinate: Any, display: Size) -> Meaning:
+    coordinate = given.get("coordinate")
     if not (isinstance(coordinate, list) and len(coordinate) == 2 and all(type(one) is int for one in coordinate)):
         return Unclear("unparsable", f"a coordinate that is no pair of whole numbers: {quote(str(coordinate))}")
     spot = (float(coordinate[0]), float(coordinate[1]))

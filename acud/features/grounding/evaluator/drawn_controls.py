@@ -44,7 +44,9 @@ class Edges:
 
     def box_at(self, x: int, y: int, max_h: int = MAX_H_PX) -> Rect | None:
         """Return the control's box that has the pixel (x, y) on an empty stretch of a row inside it, or None."""
-        left, right = self._find_run(x, y)
+        row = self.columns[y]
+        before, after = np.flatnonzero(row[: x + 1]), np.flatnonzero(row[x + 1 :])
+        left, right = (int(before[-1]) if before.size else 0), (int(after[0]) + x + 1 if after.size else self.width)
         return self._close_box(left, right, y, max_h)
 
     def boxes_in_row(self, y: int, left: int, right: int, max_h: int = MAX_H_PX) -> list[Rect]:
@@ -136,11 +138,6 @@ class Edges:
     def _brightness(self, box: Rect) -> NDArray[np.float64]:
         part = self.colours[max(box.y, 0) : max(box.bottom, 0), max(box.x, 0) : max(box.right, 0)]
         return np.asarray(part.mean(axis=2))
-
-    def _find_run(self, x: int, y: int) -> tuple[int, int]:
-        row = self.columns[y]
-        before, after = np.flatnonzero(row[: x + 1]), np.flatnonzero(row[x + 1 :])
-        return (int(before[-1]) if before.size else 0), (int(after[0]) + x + 1 if after.size else self.width)
 
     def _close_box(self, left: int, right: int, y: int, max_h: int) -> Rect | None:
         """Return the box of columns [left, right) around row `y` that an edge closes above and below."""

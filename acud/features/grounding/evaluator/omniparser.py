@@ -310,7 +310,16 @@ class OmniparserMethod:
         if not parsed.parts:
             return make_result(self.name, make_nowhere(ChatReply(cost_usd=0.0)), parsed.picture, search_view.at)
         reply = await self._picker.ask(request(ask.description, parsed, self._settings.omniparser_picker_model))
-        return self._read_pick(reply, parsed, search_view.at)
+        number = None if reply.code else pick(reply.text, len(parsed.parts))
+        if reply.code or isinstance(number, str):
+            return make_result(
+                self.name, make_nowhere(reply, "unparsable", str(number)), parsed.picture, search_view.at
+            )
+        if number is None:
+            return make_result(self.name, make_nowhere(reply), parsed.picture, search_view.at)
+        part = parsed.parts[number - 1]
+        whole = make_result(self.name, _locate_centre(part.box, reply), _drop_scale(parsed.picture), search_view.at)
+        return whole._replace(candidates=tuple(_add_label(one, part) for one in whole.candidates))
 
     def _take_apart(self, shot: ViewPixels, lines: Sequence[Line]) -> Parsed:
         if self._models is None:
@@ -321,16 +330,6 @@ class OmniparserMethod:
         drawn = draw_numbers(shot.pixels, [part.box for part in parts])
         picture = encode_for_judge(drawn, self._settings.max_dim, self._settings.jpeg_quality)
         return Parsed(tuple(parts), picture)
-
-    def _read_pick(self, reply: ChatReply, parsed: Parsed, at: Rect) -> MethodResult:
-        number = None if reply.code else pick(reply.text, len(parsed.parts))
-        if reply.code or isinstance(number, str):
-            return make_result(self.name, make_nowhere(reply, "unparsable", str(number)), parsed.picture, at)
-        if number is None:
-            return make_result(self.name, make_nowhere(reply), parsed.picture, at)
-        part = parsed.parts[number - 1]
-        whole = make_result(self.name, _locate_centre(part.box, reply), _drop_scale(parsed.picture), at)
-        return whole._replace(candidates=tuple(_add_label(one, part) for one in whole.candidates))
 
     async def close(self) -> None:
         """Close the picker, wait for a view in progress and end the thread."""

@@ -214,11 +214,6 @@ def counting_of(model: str) -> Counting | None:
     return "relative" if _VERSION_1_0.search(name) else None
 
 
-def max_pixels_of(backend: Backend) -> int:
-    """Return the largest picture that the server of the model there does not resize."""
-    return OLLAMA_PIXELS if backend.name == "ollama" else OTHER_PIXELS
-
-
 def prompt(description: str) -> str:
     """Return the user message; the description stays on one line, so that it can start no heading."""
     return _PROMPT.format(description=" ".join(description.split()))
@@ -267,11 +262,13 @@ class UitarsMethod(ModelMethod):
 
     def __init__(self, backend: Backend, model: str, settings: GroundingSettings, prepare: Prepare) -> None:
         super().__init__(backend, model, settings, prepare)
-        self._max_pixels = max_pixels_of(backend)
+        # The largest picture that the server of the model there does not resize.
+        self._max_pixels = OLLAMA_PIXELS if backend.name == "ollama" else OTHER_PIXELS
 
     async def find(self, ask: FindAsk, search_view: SearchView) -> MethodResult:
         """Return the place the model names; `unsure` when its answer is no single place."""
-        counting = self._counting()
+        said = self._settings.uitars_coordinates
+        counting = counting_of(self._model) if said == "auto" else said
         if counting is None:
             return unavailable(self.name, f"how {self._model!r} counts is not known: set grounding.uitars_coordinates")
         try:
@@ -286,10 +283,6 @@ class UitarsMethod(ModelMethod):
             self._backend, ask.description, picture, counting, self._model, self._max_pixels
         )
         return make_result(self.name, located, picture, search_view.at)
-
-    def _counting(self) -> Counting | None:
-        said = self._settings.uitars_coordinates
-        return counting_of(self._model) if said == "auto" else said
 
     def _find_size(self, shot: ViewPixels) -> Size | None:
         height, width = shot.pixels.shape[:2]

@@ -150,7 +150,7 @@ class WebPush:
 
     def _send(self, event: Event, notice: Notification) -> None:
         takers = self._subscriptions.valid(self._utc_s())
-        self._rates = {one.push_id: self._get_rate(one.push_id) for one in takers}
+        self._rates = {one.push_id: self._rates.get(one.push_id) or Rate(self._settings.per_minute) for one in takers}
         if not takers:
             return
         display, task_id = self._find_owner(event)
@@ -167,9 +167,6 @@ class WebPush:
         body = msgspec.json.encode(Body(notice.title, notice.body + more, path, notice.urgent)).decode()
         if not self.queue.submit(one.push_id, one.target, body, urgent=notice.urgent):
             rate.hold()
-
-    def _get_rate(self, push_id: str) -> Rate:
-        return self._rates.get(push_id) or Rate(self._settings.per_minute)
 
     def _find_owner(self, event: Event) -> tuple[str, str]:
         """Return the display's name and the task's id of an event; both empty if they are gone."""

@@ -112,7 +112,13 @@ class Disk:
                 continue
             if work is None:
                 break
-            self._handle(work)
+            try:
+                if not self.get_written(work.number).closed:
+                    self._write_part(work)
+            except OSError as fault:
+                self._fail(work.number, f"{fault.strerror}: {self._folder}")
+            with self._lock:
+                self._waiting -= 1
         for number in list(self._files):
             self._close(number)
 
@@ -124,15 +130,6 @@ class Disk:
         with self._lock:
             self._full = room < _ROOM_BYTES
 
-    def _handle(self, work: _Work) -> None:
-        try:
-            if not self.get_written(work.number).closed:
-                self._write_part(work)
-        except OSError as fault:
-            self._fail(work.number, f"{fault.strerror}: {self._folder}")
-        with self._lock:
-            self._waiting -= 1
-
     def _write_part(self, work: _Work) -> None:
         video, rows = self._files.get(work.number) or self._create(work.number)
         # The video first: no line may describe a frame that its video lacks.
@@ -140,9 +137,6 @@ class Disk:
         self._append(rows, work.part.rows)
         if work.last:
             self._close(work.number)
-        self._record_written(work)
-
-    def _record_written(self, work: _Work) -> None:
         part, before = work.part, self.get_written(work.number)
         size = before.size_bytes + len(part.video) + len(part.rows)
         with self._lock:

@@ -81,16 +81,13 @@ class FrameCopier:
         rows of tiles that `changed`. About 0.15 ms of CPU for a line of text in 1280x720, 2 ms for everything.
         """
         rows: list[int] = np.flatnonzero(changed.reshape(len(self._digests), -1).any(axis=1)).tolist()
-        identity = self._identity(pixels, rows)
-        bands = tuple(self._band(pixels, first, last) for first, last in _runs(rows))
-        return CopiedFrame(frame, epoch, mono_ns, *self._size, changed, bands, identity)
-
-    def _identity(self, pixels: Pixels, rows: list[int]) -> str:
-        """Return XXH3 of the size and of XXH3 of each row of tiles; only `rows` are computed anew."""
+        # XXH3 of the size and of XXH3 of each row of tiles; only `rows` are computed anew.
         for row in rows:
             colours = pixels[row * TILE_PX : (row + 1) * TILE_PX].view(np.uint32) & _COLOUR
             self._digests[row] = xxhash.xxh3_64_intdigest(colours.data)
-        return xxhash.xxh3_64_hexdigest(struct.pack("<II", *self._size) + self._digests.tobytes())
+        identity = xxhash.xxh3_64_hexdigest(struct.pack("<II", *self._size) + self._digests.tobytes())
+        bands = tuple(self._band(pixels, first, last) for first, last in _runs(rows))
+        return CopiedFrame(frame, epoch, mono_ns, *self._size, changed, bands, identity)
 
     def _band(self, pixels: Pixels, first: int, last: int) -> Band:
         """Return the band of the rows of tiles `first` to `last`: the colour of the rows beside them changes as well,

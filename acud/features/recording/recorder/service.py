@@ -155,17 +155,14 @@ class Recorder:
 
     def _report(self) -> None:
         for segment in [*self._ended.values(), *([self._film.segment] if self._film else [])]:
-            self._report_segment(segment)
+            found = self._disk.get_written(segment.number)
+            if found.closed:
+                self._ended.pop(segment.number, None)
+            if found.frames:
+                reason = (found.fault or segment.reason) if found.closed else ""
+                figures = {"frames": found.frames, "seconds": found.seconds, "size_bytes": found.size_bytes}
+                self._child.send(Filmed(replace(segment, reason=reason, **figures)))
         self._child.send(Filming(self._dropped, self._gone, self._trouble))
-
-    def _report_segment(self, segment: Segment) -> None:
-        found = self._disk.get_written(segment.number)
-        if found.closed:
-            self._ended.pop(segment.number, None)
-        if found.frames:
-            reason = (found.fault or segment.reason) if found.closed else ""
-            figures = {"frames": found.frames, "seconds": found.seconds, "size_bytes": found.size_bytes}
-            self._child.send(Filmed(replace(segment, reason=reason, **figures)))
 
     def _handle_orders(self) -> None:
         put_off, self._put_off = self._put_off, []
@@ -225,17 +222,14 @@ class Recorder:
         film = self._film
         if film is not None and film.rest_due_s() <= now_s and not self._disk.stalled:
             self._disk.put(film.segment.number, film.rest(time.monotonic_ns()))
-        self._set_alarm()
-
-    def _take_due_s(self) -> float | None:
-        due_s = self._pace.due_s() if self._reader is not None else None
-        return None if due_s is None else max(due_s, self._not_before_s)
-
-    def _set_alarm(self) -> None:
         dues = [self._take_due_s(), *([0.0] if self._put_off else [])]
         if self._film is not None:
             dues.append(max(self._film.rest_due_s(), time.monotonic() + _AGAIN_S if self._disk.stalled else 0.0))
         self._loop.wake_at(min((due for due in dues if due is not None), default=None))
+
+    def _take_due_s(self) -> float | None:
+        due_s = self._pace.due_s() if self._reader is not None else None
+        return None if due_s is None else max(due_s, self._not_before_s)
 
     def _is_behind(self) -> bool:
         if self._reader is None:
@@ -317,7 +311,10 @@ class Recorder:
 
     def _keep(self, copy: CopiedFrame, trouble: str) -> None:
         if trouble:
-            self._drop(copy, trouble)
+            # It stays noticed: once the disk takes it, the frame of that time is recorded.
+            if self._tiles is not None:
+                self._tiles.forget()
+            self._note_lost(copy.frame, trouble)
             return
         if self._film is None:
             # The newest frame of a still screen may be minutes old: the recording begins when it was asked for.
@@ -342,12 +339,6 @@ class Recorder:
         if self._disk.full:
             return fault or self._trouble or "the disk is full"
         return _STALLED if self._disk.stalled else ""
-
-    def _drop(self, copy: CopiedFrame, trouble: str) -> None:
-        # It stays noticed: once the disk takes it, the frame of that time is recorded.
-        if self._tiles is not None:
-            self._tiles.forget()
-        self._note_lost(copy.frame, trouble)
 
     def _note_lost(self, frame: int, trouble: str) -> None:
         self._dropped += frame != self._dropped_frame

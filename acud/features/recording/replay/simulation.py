@@ -235,7 +235,8 @@ class Simulation:
         moved = machine.step(self._wait, event)
         self._wait = moved.wait
         self._apply_effects(moved.effects)
-        self._report_change()
+        if self._wait.verdict not in (NOT_LOCATED, NOT_JUDGED):
+            self._report_verdict(self._wait.verdict)
 
     def _apply_effects(self, effects: tuple[out.WaitEffect, ...]) -> None:
         for effect in effects:
@@ -341,10 +342,6 @@ class Simulation:
         row = self._report.add_judgement(effect, answered, *self._moment(), forced=forced)
         self._reported = effect.verdict
         self._tell(row)
-
-    def _report_change(self) -> None:
-        if self._wait.verdict not in (NOT_LOCATED, NOT_JUDGED):
-            self._report_verdict(self._wait.verdict)
 
     def _report_verdict(self, verdict: Verdict) -> None:
         view_state = self._wait.view_state

@@ -84,7 +84,15 @@ class SceneReader:
     async def read(self, ask: SceneAsk, shot: ViewPixels) -> SceneParts:
         """Return the parts of the display that `ask` names; a part that could not be read has the reason."""
         texts, widgets = await asyncio.gather(self._read_text(ask, shot), self._read_widgets(ask, shot))
-        return _limit_size(_join_parts(ask, texts, widgets))
+        # The parts within the limits of one message: drop boxes of words first, then the last parts.
+        parts = _join_parts(ask, texts, widgets)
+        if len(parts.lines) > MAX_LINES or len(parts.nodes) > MAX_NODES:
+            parts = _cut(parts, MAX_LINES, MAX_NODES, f"more than {MAX_LINES} lines or {MAX_NODES} widgets")
+        if len(codec.encode(parts)) > MAX_PARTS_BYTES:
+            parts = replace(parts, lines=tuple(replace(line, words=()) for line in parts.lines))
+        while len(codec.encode(parts)) > MAX_PARTS_BYTES:
+            parts = _cut(parts, len(parts.lines) * 3 // 4, len(parts.nodes) * 3 // 4, "the size of a message")
+        return parts
 
     async def _read_text(self, ask: SceneAsk, shot: ViewPixels) -> tuple[SceneTexts, float] | None:
         if not ask.ocr:
@@ -156,17 +164,6 @@ def _is_in_field(box: Rect, fields: Sequence[Rect]) -> bool:
 
 def _mask_line(line: TextPart) -> TextPart:
     return TextPart(redaction_mark(_SECURE), line.bbox, line.conf, rule=_SECURE)
-
-
-def _limit_size(parts: SceneParts) -> SceneParts:
-    """Return the parts within the limits of one message: drop boxes of words first, then the last parts."""
-    if len(parts.lines) > MAX_LINES or len(parts.nodes) > MAX_NODES:
-        parts = _cut(parts, MAX_LINES, MAX_NODES, f"more than {MAX_LINES} lines or {MAX_NODES} widgets")
-    if len(codec.encode(parts)) > MAX_PARTS_BYTES:
-        parts = replace(parts, lines=tuple(replace(line, words=()) for line in parts.lines))
-    while len(codec.encode(parts)) > MAX_PARTS_BYTES:
-        parts = _cut(parts, len(parts.lines) * 3 // 4, len(parts.nodes) * 3 // 4, "the size of a message")
-    return parts
 
 
 def _cut(parts: SceneParts, lines: int, nodes: int, reason: str) -> SceneParts:

@@ -86,7 +86,9 @@ class SceneAnnotations:
         """
         inside = None if remarks is None else [_clip_remark(one, source) for one in remarks]
         token = self._targets.make_token(source, frame)
-        kept = self._get_display(number)
+        if number not in self._displays:
+            self._displays[number] = _AnnotatedDisplay(ElementIds("v", number, self._numbers.first(f"v{number}")))
+        kept = self._displays[number]
         if scene is not None:
             kept.sentence = _Statement(token, DisplayAnnotation(" ".join(scene.split()) or None))
         if inside is not None:
@@ -95,11 +97,6 @@ class SceneAnnotations:
             number_remarks([Remark(one.kind, one.desc, one.bbox) for one in left], kept.ids, number)
             kept.elements = _Statement(token, DisplayAnnotation(None, number_remarks(inside, kept.ids, number)))
             self._numbers.record_given(f"v{number}", kept.ids.next_number)
-
-    def _get_display(self, number: int) -> _AnnotatedDisplay:
-        if number not in self._displays:
-            self._displays[number] = _AnnotatedDisplay(ElementIds("v", number, self._numbers.first(f"v{number}")))
-        return self._displays[number]
 
     def choose_backend(self, backend: str) -> str:
         """Return the name of the model to ask; "auto" is the first that `vision` names, else ollama.
@@ -125,7 +122,10 @@ class SceneAnnotations:
             described, reason = None, lost.message
         if described is None:
             raise Unavailable(f"no model described {source.display}: {reason}", hint="acud status")
-        self._record_cost(backend, described, task_id)
+        tokens = (described.tokens_in, described.tokens_out)
+        self._usage_log.enter(
+            Purpose.ANNOTATE, backend, described.cost_usd, tokens, model=described.model, task_id=task_id
+        )
         if described.code:
             cost = {"cost_usd": described.cost_usd} if described.cost_usd is not None else {}
             fault = f"no description: {described.code}: {described.reason}"
@@ -135,10 +135,6 @@ class SceneAnnotations:
     def _fill_job(self, source: Source, backend: str, secure: tuple[Rect, ...], job: Job) -> Job:
         hide = self._redaction.find_hidden(source, leaves=not self._settings.backends[backend].is_local)
         return replace(job, describe=DescribeAsk(backend, secure), hide=hide)
-
-    def _record_cost(self, backend: str, reply: Described, task_id: str) -> None:
-        tokens = (reply.tokens_in, reply.tokens_out)
-        self._usage_log.enter(Purpose.ANNOTATE, backend, reply.cost_usd, tokens, model=reply.model, task_id=task_id)
 
 
 def _describe_change(source: Source, changed: int) -> ChangedSince:

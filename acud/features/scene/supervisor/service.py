@@ -266,13 +266,10 @@ class SceneSubscriptions:
         self._live = {key: one for key, one in self._live.items() if one.until_s > self._now()}
         self._apply()
 
-    def _is_wanted(self, name: str) -> bool:
-        return any(one.wants(name) for one in self._live.values())
-
     def _apply(self) -> None:
         for watched in self._watched_displays.by_name.values():
             source = self._sources.by_name.get(watched.name)
-            wanted = self._is_wanted(watched.name)
+            wanted = any(one.wants(watched.name) for one in self._live.values())
             if source is not None:
                 self._sources.want(source, _CONSUMER, _ACTIVE_HZ if wanted else 0.0)
             if wanted and watched.name not in self._paces:
