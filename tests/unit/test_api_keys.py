@@ -1,7 +1,5 @@
 """Keys of backends: where they are from, and that nothing shows one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import keyring

@@ -1,7 +1,5 @@
 """Instants: which of its two clocks a stored deadline goes by."""
 
-from __future__ import annotations
-
 from acud.base.clock import Instant, SystemClock, utc_iso
 from tests.fixtures.manual_clock import ManualClock
 

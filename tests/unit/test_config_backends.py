@@ -1,7 +1,5 @@
 """Backends by name in the settings: their kinds, former tables, keys, and why one is refused."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A settings table that was renamed: its former name still works and is told of; both names at once are refused."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

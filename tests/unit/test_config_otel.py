@@ -1,7 +1,5 @@
 """`[otel] endpoint`: what is an address of a receiver."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 

@@ -1,7 +1,5 @@
 """Why settings are refused: the file and line, or the variable; the setting; the reason; the next step."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -2,8 +2,6 @@
 refused with a reason in docs/differences.md.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

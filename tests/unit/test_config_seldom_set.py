@@ -1,7 +1,5 @@
 """Settings that few people change: each reaches the part that it is for."""
 
-from __future__ import annotations
-
 import base64
 import json
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """`[wake]`: lists in the environment, what is refused, secrets that stay out of messages."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

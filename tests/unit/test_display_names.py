@@ -1,7 +1,5 @@
 """A display has one name wherever a request may name one, however it is spelled."""
 
-from __future__ import annotations
-
 from typing import Any, get_type_hints
 
 import msgspec

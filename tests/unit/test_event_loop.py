@@ -1,7 +1,5 @@
 """Timers of the loop on a clock of the test's."""
 
-from __future__ import annotations
-
 import socket
 import time
 

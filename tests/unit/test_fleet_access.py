@@ -1,7 +1,5 @@
 """Grants of a fleet's administrator, and the accounts that follow from them."""
 
-from __future__ import annotations
-
 import stat
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A bucket whose servers fall silent over a question: it is asked again soon, and looked for again after a fault."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import Iterator

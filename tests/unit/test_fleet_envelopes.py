@@ -1,7 +1,5 @@
 """Requests as a fleet's processes read them: quickly where they are sound, else with what is wrong."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A listener hears a repeated event once, and a repeated event has one id."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Iterator

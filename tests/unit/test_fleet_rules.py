@@ -1,7 +1,5 @@
 """The rules of a fleet that need no server: names over hosts, replies in parts, who is chosen."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Collection

@@ -1,7 +1,5 @@
 """`[fleet]`: nobody joins a fleet unknown, and what is set can be a name."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import msgspec

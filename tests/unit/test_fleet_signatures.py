@@ -1,7 +1,5 @@
 """What a signature of a fleet's member holds for, whose list of keys counts, and what is sent twice."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable

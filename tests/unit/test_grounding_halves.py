@@ -1,7 +1,5 @@
 """The closed half of the grounding set is what was committed, and both halves are of one kind."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.grounding import closed, half, screens, work

@@ -1,7 +1,5 @@
 """Jobs and their answers as messages: what they may hold, and which answers are refused."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """What is written without the fields that have their defaults reads as what it was, and is smaller."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 

@@ -1,7 +1,5 @@
 """The closed half of the OCR set is what was committed, and has what the half to work with has."""
 
-from __future__ import annotations
-
 from tests.ocr_set import closed, screens
 
 

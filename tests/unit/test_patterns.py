@@ -1,7 +1,5 @@
 """Patterns mean what they mean to Python, letters of every script included; what RE2 cannot say is refused."""
 
-from __future__ import annotations
-
 import re
 import sys
 import time

@@ -1,7 +1,5 @@
 """What an answer costs, by its model's price; `[prices]` in the settings."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Every prompt that leaves acud keeps the words of screens, speech and conditions apart from its own."""
 
-from __future__ import annotations
-
 import ast
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """How often something may be done, whatever asks."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Actors of Ray behind a worker, with a stand-in for Ray: those that are being made again are asked nothing."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from types import SimpleNamespace

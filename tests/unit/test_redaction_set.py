@@ -1,7 +1,5 @@
 """The redaction set: its closed half is what was committed, its values have right forms, its scorers count right."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np

@@ -4,8 +4,6 @@ Each surface says something twice: with harmless words, and with hostile ones. W
 both times, and the field read back holds the words.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The simulation of docs/scaling-jobs.md: its stations against queueing theory, its runs against themselves."""
 
-from __future__ import annotations
-
 import json
 import random
 

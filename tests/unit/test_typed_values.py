@@ -1,7 +1,5 @@
 """Types that two threads convert to first at once: msgspec 0.22 alone dies of a SIGSEGV."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import threading

@@ -1,7 +1,5 @@
 """Words of others in a prompt stay between its marks, whatever they are."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Refused values in words: the field, its limits, what was given; over every request and setting there is."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from enum import StrEnum
 from typing import Annotated, Any, Literal

@@ -65,7 +65,7 @@ def plan_reading(boxes: Iterable[Rect], lines: Sequence[Rect], bounds: Rect) -> 
     regions = []
     for box in boxes:
         wide = around(box, REACH_X_PX, 0, bounds)
-        # The lines that `changed_box` lies in; a row of pixels over the edge is the next line's overhang.
+        # The lines that `wide` lies in; a row of pixels over the edge is the next line's overhang.
         depths = {i: common.h for i, line in enumerate(lines) if (common := wide.intersect(line)) is not None}
         deep = {i for i, depth in depths.items() if depth > _OVERHANG_PX}
         hit = deep or set(depths)

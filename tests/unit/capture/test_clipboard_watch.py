@@ -1,7 +1,5 @@
 """When a capture process reads the clipboard for conditions."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any, cast
 

@@ -1,7 +1,5 @@
 """What blinks in step with its grabs is not quiet, whoever is late; repaints of the same pixels are."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

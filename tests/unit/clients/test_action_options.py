@@ -1,7 +1,5 @@
 """Places on the command line: two numbers, or an id."""
 
-from __future__ import annotations
-
 import click
 import pytest
 

@@ -1,7 +1,5 @@
 """The command line as a whole: help, completion, faults; what needs no daemon."""
 
-from __future__ import annotations
-
 import inspect
 import json
 import re

@@ -1,7 +1,5 @@
 """One request's clocks: when it is sent again, and when it is given up."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import msgspec

@@ -1,7 +1,5 @@
 """The reader's place in the events: whatever the socket loses or doubles, each event is handed out once."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

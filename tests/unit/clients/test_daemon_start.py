@@ -1,7 +1,5 @@
 """`acud daemon start` and its children: it waits for them, within a bound, and names who is late."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

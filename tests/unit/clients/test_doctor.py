@@ -1,7 +1,5 @@
 """What the doctor sees from outside."""
 
-from __future__ import annotations
-
 from pathlib import Path, PurePosixPath
 
 import pytest

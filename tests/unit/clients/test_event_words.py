@@ -1,7 +1,5 @@
 """Events as people read them: sentences, with what a screen said last and between marks that it cannot end."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

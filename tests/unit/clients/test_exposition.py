@@ -1,7 +1,5 @@
 """The text for Prometheus, read back by Prometheus' own parser."""
 
-from __future__ import annotations
-
 from prometheus_client.parser import text_string_to_metric_families
 
 from acud.types.metrics import Family, Kind, Metric, Sample

@@ -1,7 +1,5 @@
 """Nothing that a screen shows can act on the terminal that shows it."""
 
-from __future__ import annotations
-
 import json
 import unicodedata
 

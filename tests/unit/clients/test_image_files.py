@@ -1,7 +1,5 @@
 """Pictures in files: whole, cut out, and what is none."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The log file read from outside."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from pathlib import Path

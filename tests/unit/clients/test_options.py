@@ -1,7 +1,5 @@
 """Option values: durations, boxes, sizes, and how numbers are shown."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -1,7 +1,5 @@
 """Which requests mean the display that their caller runs on."""
 
-from __future__ import annotations
-
 import pytest
 
 from acud.protocol.requests.actions import DesktopAction

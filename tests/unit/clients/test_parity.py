@@ -1,7 +1,5 @@
 """Both clients have one method per request, with the request's own fields, defaults and reply."""
 
-from __future__ import annotations
-
 import inspect
 import typing
 

@@ -1,7 +1,5 @@
 """`acud top`: what is on the screen at several sizes, and what the keys do. A wall of 63 displays and 502 waits."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """Options to conditions, targets and policies."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Labels: on the picture, beside what they name, not on one another."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Marks as drawn: seen on any ground, nothing of an element covered by its own box."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

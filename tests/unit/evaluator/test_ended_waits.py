@@ -1,7 +1,5 @@
 """What an evaluator keeps for waits goes when they end, also what a job that was under way then has just kept."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path

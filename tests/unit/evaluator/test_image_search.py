@@ -1,7 +1,5 @@
 """Pictures found in views: size, mask, colour, what tells nothing apart; and searched anew only where tiles changed."""
 
-from __future__ import annotations
-
 import io
 from typing import Any
 

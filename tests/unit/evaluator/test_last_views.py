@@ -1,7 +1,5 @@
 """Change tiers: each as its gate has it, and the frame of a scene kept until the next."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray

@@ -1,7 +1,5 @@
 """While more frames come than the engine reads, the frame is taken when its turn comes, and the verdict names that."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Strict PNG: Scene Builder's list of what is no picture, and what screenshot programs write."""
 
-from __future__ import annotations
-
 import struct
 import zlib
 

@@ -1,7 +1,5 @@
 """Who shares a call with whom, what each pays, and that nobody's verdict depends on another's condition."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What waits ask of widgets: when the mirror is read for them, what is answered, and what it costs."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any

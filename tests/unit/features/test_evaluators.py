@@ -1,7 +1,5 @@
 """An evaluator is made of the features that are on; what is off is not loaded, and says so when it is asked."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from contextlib import AsyncExitStack

@@ -1,7 +1,5 @@
 """Ray's token is closed to others before Ray is started: Ray itself writes it for everybody to read."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

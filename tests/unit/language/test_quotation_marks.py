@@ -1,7 +1,5 @@
 """Every reader of human text takes the same quotation marks."""
 
-from __future__ import annotations
-
 import pytest
 
 from acud.features.actions.instructions import parse

@@ -1,7 +1,5 @@
 """From the flat arguments of `desktop_action` to typed actions."""
 
-from __future__ import annotations
-
 from typing import Any, get_args
 
 import pytest

@@ -1,7 +1,5 @@
 """A connection over standard input and output: it answers as the SDK's server does, from its first line on."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

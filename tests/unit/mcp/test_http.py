@@ -1,7 +1,5 @@
 """The address that `acud mcp --http` tells is one that answers."""
 
-from __future__ import annotations
-
 import socket
 
 import pytest

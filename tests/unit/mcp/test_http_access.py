@@ -1,7 +1,5 @@
 """Who gets in over HTTP, and where the token and the pictures lie."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import MutableMapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`acud mcp install`: the host's own file, everything else in it kept."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys

@@ -1,7 +1,5 @@
 """Errors name an agent's next step: no command of the CLI, no option, no regular expression."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

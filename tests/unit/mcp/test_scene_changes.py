@@ -1,7 +1,5 @@
 """What an action changed in the scene: told once a scene was, and never in place of the action's own outcome."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The table of tools: schemas from structs, few and terse; arguments to requests."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import typing

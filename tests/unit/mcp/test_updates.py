@@ -1,7 +1,5 @@
 """Where the reader of events begins, and goes on; the daemon is a stand-in."""
 
-from __future__ import annotations
-
 import asyncio
 from types import SimpleNamespace
 from typing import Any, Self

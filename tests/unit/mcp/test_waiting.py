@@ -1,7 +1,5 @@
 """What smart_wait says comes next: woken where a route is set, else how the result is got."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 from typing import Any

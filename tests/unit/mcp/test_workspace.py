@@ -1,7 +1,5 @@
 """Notes stay inside the workspace."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from pathlib import Path

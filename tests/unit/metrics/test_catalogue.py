@@ -1,7 +1,5 @@
 """The catalogue keeps to Prometheus' rules for names, and to few labels."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Counters and histograms."""
 
-from __future__ import annotations
-
 from hypothesis import given, settings
 from hypothesis import strategies as some
 

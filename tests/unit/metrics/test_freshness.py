@@ -1,7 +1,5 @@
 """When data is too old."""
 
-from __future__ import annotations
-
 import pytest
 
 from acud.supervisor.freshness import explain_late_beat, explain_stale_frame

@@ -1,7 +1,5 @@
 """The block grid: geometry, corner lumas, differing blocks, as Scene Builder's own tests have them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray

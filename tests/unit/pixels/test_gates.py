@@ -1,7 +1,5 @@
 """Golden vectors of the seeds' arithmetic, and what each gate misses; docs/waiting.md shows the same table."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 

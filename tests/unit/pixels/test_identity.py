@@ -1,7 +1,5 @@
 """Identities: equal pixels, equal identity; anything else, another."""
 
-from __future__ import annotations
-
 import struct
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Growth in a calm part is held against a bound, and the words for it say whether the run could tell."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.soak.calm import BOUNDS_MB_H, verdict

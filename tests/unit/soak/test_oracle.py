@@ -1,7 +1,5 @@
 """The oracle of the soak finds what is put before it: each broken promise is invented here and has to be named."""
 
-from __future__ import annotations
-
 import pytest
 from msgspec import structs
 

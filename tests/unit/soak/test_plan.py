@@ -1,7 +1,5 @@
 """A seed decides a round, whatever came before it and whatever cannot be done here."""
 
-from __future__ import annotations
-
 from tests.soak.injecting import WHOLE
 from tests.soak.plan import CALM_EDGE, CALM_FROM, CALM_WORK, CORE, EDGE, STEPS_A_ROUND, WORK, round_plan
 from tests.soak.work import KINDS

@@ -1,7 +1,5 @@
 """Growth is found with its confidence, also over processes that came and went."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,7 +1,5 @@
 """Live waits by display and by task, and the frames that one is told of later."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, cast

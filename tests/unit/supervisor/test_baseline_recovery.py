@@ -1,7 +1,5 @@
 """Which looks of before are read, and how often: the rings are real, the evaluators answer when the test says so."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any

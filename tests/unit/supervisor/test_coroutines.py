@@ -1,7 +1,5 @@
 """Coroutines on callbacks: order, resuming at once, faults at the await, `finally` at a cancel, races."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Places, order, leases and second tries of the evaluator pool; the keeper and the clock are fakes, no process runs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Frames shared out: those that want little get all of it, the others the same."""
 
-from __future__ import annotations
-
 import hypothesis.strategies as st
 import pytest
 from hypothesis import given

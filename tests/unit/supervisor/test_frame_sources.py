@@ -1,7 +1,5 @@
 """What the supervisor knows of frames: missed notices, demands of a turn, what a loss leaves. Rings are real files."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """A target that nobody can know yet is waited for; what is known not to be there is told at once."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any, cast
 

@@ -1,7 +1,5 @@
 """Conditions on files and processes against real folders and processes, in a real event loop."""
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import mmap

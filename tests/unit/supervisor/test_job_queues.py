@@ -1,7 +1,5 @@
 """Whose turn it is: rank first, then the display that was worked for least; nobody saves up, nobody starves."""
 
-from __future__ import annotations
-
 import pytest
 
 from acud.supervisor.job_queues import FairQueue

@@ -1,7 +1,5 @@
 """What is counted of judges' and chat models' answers."""
 
-from __future__ import annotations
-
 from acud.protocol.evaluation import Answered, JobResult, LeafAnswer, Thought
 from acud.supervisor.judge_metrics import JudgeMetrics
 from acud.types import no, unknown, yes

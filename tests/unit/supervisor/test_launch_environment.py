@@ -1,7 +1,5 @@
 """Programs on displays inherit what is listed, and what the settings name; nothing with any other name."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import msgspec

@@ -1,7 +1,5 @@
 """Rotation by size: nothing is lost, the file that children hold goes on, and a full disk ends nobody."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The lock of a display in a folder that everybody can write to: nothing that lies there is written or waited for."""
 
-from __future__ import annotations
-
 import os
 import signal
 import stat

@@ -1,7 +1,5 @@
 """What a killed supervisor's rings tell: which is kept, what changed when, and when each goes."""
 
-from __future__ import annotations
-
 from array import array
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The words for acud's own tmux server and what they are answered with; keys as people write them."""
 
-from __future__ import annotations
-
 import pytest
 
 from acud.base.errors import InvalidRequest

@@ -1,7 +1,5 @@
 """Who of a display's programs must go: the newest of too many, the largest of too large."""
 
-from __future__ import annotations
-
 from acud.supervisor.displays.resources import LimitVerdict, Program, check_limits
 
 SERVER = Program(1, 60_000_000, 10)

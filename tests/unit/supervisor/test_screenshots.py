@@ -1,7 +1,5 @@
 """Pictures that no evaluator makes in time; the evaluators and the clock are fakes, no process runs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast

@@ -1,7 +1,5 @@
 """What a terminal says is searched for patterns in slices of the loop's time, and told whole."""
 
-from __future__ import annotations
-
 import itertools
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """Terminals out of a /proc, and what tmux prints."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

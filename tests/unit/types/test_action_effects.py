@@ -1,7 +1,5 @@
 """What happened besides, in lines: words from the screen can't leave their quotation marks."""
 
-from __future__ import annotations
-
 from acud.types.action_effects import (
     ActionEffects,
     FieldReading,

@@ -1,7 +1,5 @@
 """Chords as people and models write them."""
 
-from __future__ import annotations
-
 import pytest
 
 from acud.base.errors import InvalidRequest

@@ -1,7 +1,5 @@
 """View tokens: every pixel of a picture finds its display pixel, and the way back."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Conditions on widgets in words: what is written is understood, and said in the same way."""
 
-from __future__ import annotations
-
 import pytest
 
 from acud.base.errors import InvalidRequest

@@ -1,7 +1,5 @@
 """What was there before: told, and not counted where acud itself typed it or something new is asked for."""
 
-from __future__ import annotations
-
 import pytest
 
 from acud.types import (

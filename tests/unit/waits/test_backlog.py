@@ -1,7 +1,5 @@
 """Frames that nobody could judge in time are counted, and told with the verdict."""
 
-from __future__ import annotations
-
 from acud.types import Criteria, Text, no
 from acud.waits import effects as out
 from acud.waits import events as happened

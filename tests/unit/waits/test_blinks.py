@@ -1,7 +1,5 @@
 """Quiet without what only blinks: two looks that alternate, and no third."""
 
-from __future__ import annotations
-
 import pytest
 
 from acud.base.errors import InvalidRequest

@@ -1,7 +1,5 @@
 """Budgets: what they allow, and that no judge is asked once they are spent."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Three-valued logic, leaf order, words."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """docs/waiting.md says what the code does."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from acud.types import Policy

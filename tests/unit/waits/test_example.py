@@ -1,7 +1,5 @@
 """The worked example of docs/waiting-example.md, which the site makes, is what the machine does."""
 
-from __future__ import annotations
-
 from acud.waits.example import rows
 
 

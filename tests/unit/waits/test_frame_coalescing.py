@@ -1,7 +1,5 @@
 """A wait that dozes asks for the same things at the same times as one that is told of every frame."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import hypothesis.strategies as st

@@ -1,7 +1,5 @@
 """Conditions on files: what a path means, what counts as a partial download, when a file is complete."""
 
-from __future__ import annotations
-
 import pytest
 
 from acud.base.errors import InvalidRequest

@@ -1,7 +1,5 @@
 """Pictures that waits look for: which PNGs are taken, and conditions that name them by digest."""
 
-from __future__ import annotations
-
 import io
 import random
 import struct

@@ -1,7 +1,5 @@
 """A wait that times out ends with a picture that was taken just before, and no picture delays a deadline."""
 
-from __future__ import annotations
-
 import pytest
 
 from acud.types import Criteria, Evidence, Text, WindowTitle, unknown, yes

@@ -1,7 +1,5 @@
 """Judged waits: cadences, memo, gates, confirmation, unknowns, order of results."""
 
-from __future__ import annotations
-
 import pytest
 
 from acud.types import (

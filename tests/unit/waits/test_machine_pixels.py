@@ -1,7 +1,5 @@
 """Local waits: change, stability, windows; baselines, partial tiles, pictures, restarts."""
 
-from __future__ import annotations
-
 import pytest
 
 from acud.types import (

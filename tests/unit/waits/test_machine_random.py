@@ -1,7 +1,5 @@
 """The machine under any order of events: what always holds, whatever the supervisor does to it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import hypothesis.strategies as st

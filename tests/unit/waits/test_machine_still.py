@@ -4,8 +4,6 @@ Both are looked at again and again in random histories: notices late or withheld
 order, targets of whole and of partial tiles, windows moved, hidden and shown again.
 """
 
-from __future__ import annotations
-
 import random
 
 import pytest

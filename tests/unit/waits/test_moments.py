@@ -1,7 +1,5 @@
 """A verdict from the window list or a terminal, and its picture, are of one moment."""
 
-from __future__ import annotations
-
 import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """A wait without time looks once; and what is to be gone and was never there says so."""
 
-from __future__ import annotations
-
 import pytest
 
 from acud.types import (

@@ -1,7 +1,5 @@
 """What is absent while its place is hidden is unknown; windows that show, hide or took along what was seen."""
 
-from __future__ import annotations
-
 import pytest
 
 from acud.types import (

@@ -1,7 +1,5 @@
 """So many in a minute, for each key by itself."""
 
-from __future__ import annotations
-
 from acud.waits.budget import WINDOW_S, MinuteQuota
 
 

@@ -1,7 +1,5 @@
 """Whose judgement goes first when there are too many."""
 
-from __future__ import annotations
-
 from acud.types import Criteria, Policy, Priority
 from acud.waits import schedule
 from acud.waits.effects import JobKind, JobRequest

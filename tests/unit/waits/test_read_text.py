@@ -1,7 +1,5 @@
 """Numbers in texts: which, of what unit, and how they compare; what can be read two ways is never certain."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Which waits another host can take over, and the words of one that was."""
 
-from __future__ import annotations
-
 import pytest
 
 from acud.base.errors import InvalidRequest

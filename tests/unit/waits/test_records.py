@@ -1,7 +1,5 @@
 """Ledger, baseline tokens, memo: what is remembered."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

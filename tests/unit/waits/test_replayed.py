@@ -1,7 +1,5 @@
 """Invariants over whole sessions in virtual time: random films, random judges, every cadence."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Hashable
 

@@ -1,7 +1,5 @@
 """A small area that changes on and on, in place or step by step: judged with a pause, and nothing else is."""
 
-from __future__ import annotations
-
 from itertools import accumulate, pairwise
 
 import pytest

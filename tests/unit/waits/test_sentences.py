@@ -1,7 +1,5 @@
 """Sentences that mean a local condition for certain, and hostile neighbours of them."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import time

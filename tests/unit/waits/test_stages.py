@@ -1,7 +1,5 @@
 """Stages of a sequence: each watched in turn, with its own evidence, and none missed that comes and goes."""
 
-from __future__ import annotations
-
 import pytest
 
 from acud.base.errors import InvalidRequest

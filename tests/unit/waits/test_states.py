@@ -1,7 +1,5 @@
 """The transition table: what is not in it raises and changes nothing."""
 
-from __future__ import annotations
-
 import itertools
 
 import pytest

@@ -1,7 +1,5 @@
 """Where a target's pixels are."""
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from acud.base.patterns import is_found

@@ -1,7 +1,5 @@
 """From a session's name to its window, and its text against a leaf."""
 
-from __future__ import annotations
-
 import pytest
 
 from acud.base.patterns import count_matches

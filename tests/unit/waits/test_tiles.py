@@ -1,7 +1,5 @@
 """Tile arithmetic against pixels counted one by one."""
 
-from __future__ import annotations
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """What a client may ask for, and what it is told when it may not."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

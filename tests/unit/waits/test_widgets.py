@@ -1,7 +1,5 @@
 """Conditions on widgets over a tree: what matches, in which place, and what cannot be known."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

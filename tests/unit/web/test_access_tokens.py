@@ -1,7 +1,5 @@
 """Access tokens, tries, the limit of connections, and what a request carries: rules without a socket."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from typing import Literal, cast

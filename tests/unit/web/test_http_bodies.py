@@ -1,7 +1,5 @@
 """What the listener makes of bodies and values, and what it tells of costs."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import MutableMapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Sockets that are handed from one process to the next, and who has a port that could not be had."""
 
-from __future__ import annotations
-
 import os
 import socket
 import subprocess

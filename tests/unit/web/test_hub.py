@@ -1,7 +1,5 @@
 """Readers of events: in turn, in time, and cut when they do not read."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """Parts of pictures: PNG gives back every pixel, JPEG is for what is large and busy alone."""
 
-from __future__ import annotations
-
 import io
 
 import numpy as np

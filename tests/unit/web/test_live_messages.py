@@ -1,7 +1,5 @@
 """What travels over a live WebSocket."""
 
-from __future__ import annotations
-
 import json
 import struct
 

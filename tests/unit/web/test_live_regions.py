@@ -1,7 +1,5 @@
 """Changed tiles as boxes: they cover what changed, are few, and lie on tiles."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st

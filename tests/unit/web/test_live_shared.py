@@ -1,7 +1,5 @@
 """What several viewers need is made once, and not kept."""
 
-from __future__ import annotations
-
 import threading
 from concurrent.futures import ThreadPoolExecutor
 

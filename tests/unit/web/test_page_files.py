@@ -1,7 +1,5 @@
 """The dashboard's files: small, and nothing in them that its content security policy would refuse."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Parts of files, and numbers of events, as clients ask for them."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

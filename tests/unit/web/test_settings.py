@@ -1,7 +1,5 @@
 """What `[http_endpoints]` may say: nothing that lets strangers in by accident."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A WebSocket without an access token is refused in HTTP, with the same words and headers as any request."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import MutableMapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The spans that events and waits make."""
 
-from __future__ import annotations
-
 from acud.protocol.events import Event
 from acud.types import Criteria, Evidence, Target, WaitInfo, WaitSpec, WaitState, WakeInfo, WakeKind, yes
 from acud_web import trace_export

@@ -1,7 +1,5 @@
 """What `[web]` may say: nothing that lets strangers in, or sends secrets in the clear, by accident."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What a display's settings and resources say of its scale, and settings that are no settings."""
 
-from __future__ import annotations
-
 import pytest
 
 from acud.x11.display_scale import DPI, FACTOR, integers_of, scale_of

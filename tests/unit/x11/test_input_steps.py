@@ -1,7 +1,5 @@
 """Waiting for another program, on a clock of the test's."""
 
-from __future__ import annotations
-
 import pytest
 
 from acud.x11 import input_steps

@@ -1,7 +1,5 @@
 """Which key types what in which layout group; what is put on spare keycodes, and when it may be."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

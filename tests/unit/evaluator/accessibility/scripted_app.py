@@ -1,7 +1,5 @@
 """An application's widgets without a bus: answers the calls of AT-SPI from values, and refuses what a widget lacks."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, cast
 

@@ -1,7 +1,5 @@
 """Which browsers tell nothing of their pages, and what makes them tell."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

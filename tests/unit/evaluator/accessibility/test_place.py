@@ -1,7 +1,5 @@
 """Boxes and windows of widgets in popups, in LibreOffice and in Qt's rows, from what the toolkits were seen to tell."""
 
-from __future__ import annotations
-
 import pytest
 
 from acud.accessibility.nodes import AccessibleApp

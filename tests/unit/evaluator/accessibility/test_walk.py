@@ -1,7 +1,5 @@
 """A walk through a scripted application: what a limit leaves out is counted, and long lists are told as far as seen."""
 
-from __future__ import annotations
-
 import pytest
 from msgspec.structs import replace
 

@@ -1,7 +1,5 @@
 """A fallback chain: who is asked next, and what the whole costs; who `auto` is when several are named."""
 
-from __future__ import annotations
-
 import pytest
 
 from acud.evaluator.judges.judge import Judge, JudgePicture, JudgeQuestion, JudgeReply, first_answer

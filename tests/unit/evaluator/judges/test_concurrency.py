@@ -1,7 +1,5 @@
 """How many calls at once: more for a backend that stays quick, fewer for one that is full or slow."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """HTTP/1.1 over real sockets: connections used again, every way in which a body ends, every fault by httpx's name."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable

@@ -1,7 +1,5 @@
 """Who makes the next call where a minute's do not suffice, on a clock that a test turns by hand."""
 
-from __future__ import annotations
-
 import asyncio
 import heapq
 

@@ -1,7 +1,5 @@
 """Tries, pauses, the place in the minute and the circuit, on a clock that a test turns by hand."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from itertools import pairwise

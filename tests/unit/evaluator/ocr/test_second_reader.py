@@ -1,7 +1,5 @@
 """Which lines are read a second time, with which languages, and which of two readings stands."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

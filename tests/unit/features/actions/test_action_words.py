@@ -1,7 +1,5 @@
 """Actions in words: what may be a secret is counted."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 

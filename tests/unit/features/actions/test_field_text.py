@@ -1,7 +1,5 @@
 """What a field reads after typing, compared with what was typed; and what a list reads with what was chosen."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """What sentences and calls ask for; what fits no form is refused with every form."""
 
-from __future__ import annotations
-
 import pytest
 
 from acud.base.errors import InvalidRequest

@@ -1,7 +1,5 @@
 """The error of input that stopped because another window would have got it, and which window a step is for."""
 
-from __future__ import annotations
-
 import pytest
 
 from acud.features.actions.supervisor.action_sequence import InputAim

@@ -1,7 +1,5 @@
 """Fields, lists, dialogs and what scrolls, found in trees of widgets."""
 
-from __future__ import annotations
-
 from acud.accessibility.nodes import AccessibleApp, Node, State, Tree
 from acud.features.actions import observed_widgets as rules
 from acud.features.actions.observed_widgets import WidgetTree

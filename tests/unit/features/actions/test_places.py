@@ -1,7 +1,5 @@
 """Places of actions: ids stay until somebody knows their pixels, points are checked at once."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 

@@ -1,7 +1,5 @@
 """Which changes of widgets are an effect of an action."""
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from acud.accessibility.nodes import State

@@ -1,7 +1,5 @@
 """Where an effect can be seen, and which changes of windows are one."""
 
-from __future__ import annotations
-
 from acud.features.actions.window_effects import (
     EffectArea,
     effect_area,

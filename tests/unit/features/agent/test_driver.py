@@ -1,7 +1,5 @@
 """A run in the supervisor: effect after effect, and its end from outside."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import MagicMock

@@ -1,7 +1,5 @@
 """A run as a machine: what follows from what, its limits, and that only a check makes it done."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

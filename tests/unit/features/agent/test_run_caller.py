@@ -1,7 +1,5 @@
 """An instruction of a run that has ended takes no further step."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from acud.base.errors import Refused

@@ -1,7 +1,5 @@
 """The context window and what the model is told."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from acud.features.commentary.prompt import (

@@ -1,7 +1,5 @@
 """What the model of the commentary is asked, and what becomes of a question whose evaluator died."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any, cast
 

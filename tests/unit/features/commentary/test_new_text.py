@@ -1,7 +1,5 @@
 """When two texts say the same."""
 
-from __future__ import annotations
-
 import pytest
 
 from acud.features.commentary.prompt import MAX_TOLD, NewText, is_alike

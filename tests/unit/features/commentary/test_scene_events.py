@@ -1,7 +1,5 @@
 """Senses from scenes: new text, other pictures, never too often, never from what could not be read."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any, cast
 

@@ -1,7 +1,5 @@
 """When the commentary analyses and when it speaks."""
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from acud.features.commentary.prompt import NOTHING

@@ -1,7 +1,5 @@
 """Which window is in front, as events: once for each, never more often than the pause, and never the older state."""
 
-from __future__ import annotations
-
 from typing import Any, cast
 
 from acud.features.commentary.supervisor.senses import WINDOW_PAUSE_S, SenseOutput, WindowEvents

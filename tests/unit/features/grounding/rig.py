@@ -1,7 +1,5 @@
 """What the tests of finding share: a view on a display, a question, and a settled `prepare`."""
 
-from __future__ import annotations
-
 import msgspec
 import numpy as np
 

@@ -1,7 +1,5 @@
 """Claude's computer-use tool: declared as Anthropic publishes it, sized as it asks, read strictly."""
 
-from __future__ import annotations
-
 import io
 
 import numpy as np

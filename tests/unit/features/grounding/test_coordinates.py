@@ -1,7 +1,5 @@
 """Coordinates from what a model counts in to the display, at many sizes, exactly."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Coordinates in descriptions."""
 
-from __future__ import annotations
-
 import pytest
 
 from acud.features.grounding.visible_words import coordinates

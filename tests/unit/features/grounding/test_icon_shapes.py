@@ -1,7 +1,5 @@
 """Icons by their shape: pictures of this machine's theme and drawn characters, on other grounds and in other sizes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import dropwhile, takewhile
 from pathlib import Path

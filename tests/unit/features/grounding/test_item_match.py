@@ -1,7 +1,5 @@
 """Descriptions of which every word is explained, on trees made by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import pytest

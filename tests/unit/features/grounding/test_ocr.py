@@ -1,7 +1,5 @@
 """Finding by text on painted pixels: likeness, words in lines, drawn boxes, fields beside labels, what is sure."""
 
-from __future__ import annotations
-
 import asyncio
 
 import numpy as np

@@ -1,7 +1,5 @@
 """OmniParser around its models: boxes without doubles, one batch of captions, numbers, and a strict pick."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import threading

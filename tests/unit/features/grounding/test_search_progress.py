@@ -1,7 +1,5 @@
 """What several methods found together: the order they are asked in, and what their findings come to."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

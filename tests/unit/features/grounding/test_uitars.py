@@ -1,7 +1,5 @@
 """UI-TARS: who counts how, what is asked, and where the answer is on the display."""
 
-from __future__ import annotations
-
 import io
 
 import pytest

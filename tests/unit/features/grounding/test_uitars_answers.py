@@ -1,7 +1,5 @@
 """Every documented form of UI-TARS' answers is one place; everything else is nothing, and says why."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """The visible words that descriptions name, and the kind of control."""
 
-from __future__ import annotations
-
 import pytest
 
 from acud.features.grounding.visible_words import Sort, shown_words

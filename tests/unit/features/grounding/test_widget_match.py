@@ -1,7 +1,5 @@
 """From descriptions to widgets, on trees made by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pytest

@@ -1,7 +1,5 @@
 """How alike two names are."""
 
-from __future__ import annotations
-
 import pytest
 
 from acud.features.grounding.word_likeness import likeness, normal

@@ -1,7 +1,5 @@
 """Which addresses are push services."""
 
-from __future__ import annotations
-
 import pytest
 
 from acud.config.notify import PUSH_SERVICES

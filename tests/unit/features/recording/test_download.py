@@ -1,7 +1,5 @@
 """One video of the segments of a recording: pictures, times, chapters; what differs in size is fitted."""
 
-from __future__ import annotations
-
 import os
 from contextlib import ExitStack
 from pathlib import Path

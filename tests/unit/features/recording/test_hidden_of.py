@@ -1,7 +1,5 @@
 """What the supervisor tells a redacted recording's recorder to hide."""
 
-from __future__ import annotations
-
 from typing import Any, cast
 
 from acud.features.recording.supervisor.service import hidden_of

@@ -1,7 +1,5 @@
 """Codes in sentences of several languages, and numbers in sentences that are none."""
 
-from __future__ import annotations
-
 from acud.features.redaction.text_rules import redact
 
 TOLD = [

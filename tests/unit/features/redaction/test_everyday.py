@@ -3,8 +3,6 @@ r"""Lines as they stand on screens of developers, administrators and private peo
 In the files, a secret stands in `⟦…⟧`; `¦` is left out, `\n` is a line break. The values are made up.
 """
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

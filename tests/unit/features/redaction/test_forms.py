@@ -1,7 +1,5 @@
 """Forms and tables as an engine reads them: the cells of secrets are hidden, and no other cell."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

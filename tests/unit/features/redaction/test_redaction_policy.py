@@ -1,7 +1,5 @@
 """What a job is told to hide: windows where the frame may show them, regions, the unknown; nothing without rules."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

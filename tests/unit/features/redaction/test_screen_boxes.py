@@ -1,7 +1,5 @@
 """From read lines to boxes: parts of lines, wrapped keys, bands of private regions."""
 
-from __future__ import annotations
-
 from acud.features.redaction.screen_boxes import ReadLine, hide_in
 from acud.features.redaction.spans import Rule
 from acud.features.redaction.text_rules import ALL

@@ -1,7 +1,5 @@
 """What labels hide by their place, on screens and by widgets; secrets that a terminal broke over two rows."""
 
-from __future__ import annotations
-
 from acud.accessibility.nodes import Node
 from acud.features.redaction.screen_boxes import ReadLine, hide_in, redact_rows
 from acud.features.redaction.spans import Rule

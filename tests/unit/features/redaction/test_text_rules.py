@@ -1,7 +1,5 @@
 """What the text rules find and what they leave, and that no text keeps them busy."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The forms of tokens: each names its source, and no form of detect-secrets' plug-ins is missed."""
 
-from __future__ import annotations
-
 import re
 from importlib.resources import files
 

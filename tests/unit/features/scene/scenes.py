@@ -1,7 +1,5 @@
 """Scenes to test with."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from acud.types import Rect

@@ -1,7 +1,5 @@
 """What goes with the question to a model about a display."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any, cast
 from unittest.mock import MagicMock

@@ -1,7 +1,5 @@
 """For how long what a model said stands, and which ids it gets."""
 
-from __future__ import annotations
-
 from acud.features.scene.annotations import (
     SCENE_SHARE,
     ChangedSince,

@@ -1,7 +1,5 @@
 """Programs of displays: each display's apart, so that who sees one is told nothing of another."""
 
-from __future__ import annotations
-
 import os
 
 from acud.features.scene.supervisor.assembly import ShownDisplay, make_apps, select_displays

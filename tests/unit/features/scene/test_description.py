@@ -1,7 +1,5 @@
 """A model's answer about a display, read strictly: what is used, what is cut, what is refused."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

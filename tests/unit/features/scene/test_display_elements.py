@@ -1,7 +1,5 @@
 """What is known of a display: old text says that it is old, then goes; numbers are never given twice."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, cast
 

@@ -2,8 +2,6 @@
 tells of itself alone.
 """
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any, cast
 

@@ -1,7 +1,5 @@
 """What bounds the matching: a screen made to be slow costs no more than a crowded one, and finds the same."""
 
-from __future__ import annotations
-
 import random
 import time
 from difflib import SequenceMatcher

@@ -1,7 +1,5 @@
 """Ids stay with the text or widget that they were given to, and are never given twice."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """Ids on their way to pixels: which display they are of, the look that is made first, and each refusal."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, cast
 

@@ -1,7 +1,5 @@
 """Ids as handles: what is one, what it names now, where it can be clicked, and what one that is gone may be."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """What a reader of diffs holds is what the scene shows."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace

@@ -1,7 +1,5 @@
 """Widgets beyond the limits of a message, and beyond the window."""
 
-from __future__ import annotations
-
 import pytest
 
 from acud.accessibility.nodes import AccessibleApp, Node, State, Tree

@@ -1,7 +1,5 @@
 """What a window's widgets and texts become: what a person would name, each once, with its label, value and states."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from acud.features.scene.prompt import prompt_text

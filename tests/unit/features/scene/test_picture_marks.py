@@ -1,7 +1,5 @@
 """Which elements get a mark."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from acud.features.scene.elements import choose_marks

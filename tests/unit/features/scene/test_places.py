@@ -1,7 +1,5 @@
 """Ninths and global pixels."""
 
-from __future__ import annotations
-
 import pytest
 
 from acud.base.errors import NotFound

@@ -2,8 +2,6 @@
 differs between two.
 """
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """A scene that is asked for is answered in time: what was not read by then is old, or unknown, and says why."""
 
-from __future__ import annotations
-
 import time
 from unittest.mock import MagicMock
 

@@ -1,7 +1,5 @@
 """A part of a scene, by an element's id, a window or an application."""
 
-from __future__ import annotations
-
 import pytest
 from msgspec.structs import replace
 

@@ -1,7 +1,5 @@
 """A window that is on the screen before its program has painted it shows what is beneath."""
 
-from __future__ import annotations
-
 from typing import Any
 from unittest.mock import MagicMock
 

@@ -1,7 +1,5 @@
 """What a scene says of widgets that are missing from it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, cast
 

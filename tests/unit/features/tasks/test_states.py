@@ -1,7 +1,5 @@
 """The tables: what is not in them raises, naming what led there, and changes nothing."""
 
-from __future__ import annotations
-
 import itertools
 from pathlib import Path
 

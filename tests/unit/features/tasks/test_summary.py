@@ -1,7 +1,5 @@
 """Summaries fit their budget, are the same each time, and say what they leave out."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Tasks for tests of the rules."""
 
-from __future__ import annotations
-
 from acud.features.tasks.summary import TaskTree
 from acud.types.tasks import (
     Action,

@@ -1,7 +1,5 @@
 """What a recorder takes of frames: the rows that changed, and an identity of all pixels."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A segment's video: what is converted anew where only parts of a frame changed."""
 
-from __future__ import annotations
-
 import io
 import random
 

@@ -1,7 +1,5 @@
 """Identities of a view in replay, from what was recorded of the whole frame."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray
