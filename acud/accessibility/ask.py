@@ -56,7 +56,7 @@ class ProviderFault(Struct, frozen=True):
 
 
 class ProvidedTree(Struct, frozen=True):
-    """A tree, the provider that read it, and the providers that failed before."""
+    """A tree, the provider that read it, and the faults of the providers tried before."""
 
     tree: Tree
     provider: str

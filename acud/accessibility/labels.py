@@ -22,7 +22,7 @@ INTERACTIVE = (
 
 
 def is_interactive(node: Node) -> bool:
-    """Return whether a click on it is likely to do something by itself."""
+    """Return whether a click on this widget is likely to do something by itself."""
     return node.role in INTERACTIVE or (node.role == "text" and node.has(State.EDITABLE))
 
 

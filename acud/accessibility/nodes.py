@@ -88,7 +88,7 @@ class AccessibleApp(Struct, frozen=True):
 
     @property
     def is_gtk_4(self) -> bool:
-        """Whether it is of the toolkit that knows neither screen coordinates nor what shows."""
+        """Whether the toolkit is GTK 4, which reports neither screen coordinates nor what shows."""
         return self.toolkit == "GTK" and self.version.startswith("4")
 
     @property

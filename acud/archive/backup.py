@@ -63,8 +63,8 @@ def back_up(paths: Paths, ask: BackupAsk, now_utc_s: float) -> BackupMade:
     _remove(partial)
     partial.mkdir(mode=0o700)
     try:
-        manifest = _fill(paths, ask, partial, now_utc_s)
-        made = _pack(partial) if target.suffix == ".tar" else partial
+        manifest = _copy_data_files(paths, ask, partial, now_utc_s)
+        made = _make_archive(partial) if target.suffix == ".tar" else partial
         made.rename(target)
     finally:
         _remove(partial)
@@ -101,7 +101,7 @@ def _check_target(paths: Paths, target: Path) -> Path:
     return target
 
 
-def _fill(paths: Paths, ask: BackupAsk, folder: Path, now_utc_s: float) -> BackupManifest:
+def _copy_data_files(paths: Paths, ask: BackupAsk, folder: Path, now_utc_s: float) -> BackupManifest:
     wanted = [
         *(files_below(paths.evidence) if ask.evidence else ()),
         *(files_below(paths.recordings) if ask.recordings else ()),
@@ -117,11 +117,11 @@ def _fill(paths: Paths, ask: BackupAsk, folder: Path, now_utc_s: float) -> Backu
         except FileNotFoundError:
             skipped.append(name)
     manifest = BackupManifest(VERSION, __version__, now_utc_s, migration, tuple(files), tuple(skipped))
-    _write(folder, manifest)
+    _write_manifest(folder, manifest)
     return manifest
 
 
-def _write(folder: Path, manifest: BackupManifest) -> None:
+def _write_manifest(folder: Path, manifest: BackupManifest) -> None:
     draft = folder / f".{MANIFEST}"
     draft.write_bytes(msgspec.json.format(msgspec.json.encode(manifest)))
     copy(draft, folder / MANIFEST, MANIFEST)
@@ -129,7 +129,7 @@ def _write(folder: Path, manifest: BackupManifest) -> None:
     sync(*(path for path in folder.rglob("*") if path.is_dir()), folder)
 
 
-def _pack(folder: Path) -> Path:
+def _make_archive(folder: Path) -> Path:
     packed = folder.with_suffix(".tar")
     with tarfile.open(packed, "x") as archive:
         for path in files_below(folder):

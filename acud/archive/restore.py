@@ -41,13 +41,13 @@ def restore(paths: Paths, ask: RestoreAsk, now_utc_s: float) -> Restored:
     make_private(paths.home)
     if ask.check:
         with _make_stage(_find_checking_place(paths.home)) as stage:
-            files, migration = _verify(source, stage)
+            files, migration = _copy_and_verify(source, stage)
         return Restored(str(source), migration, len(files), "")
     with _hold_lock(paths):
         backup.finish_swap(paths.home)
         with _make_stage(paths.home / backup.STAGE) as stage:
-            files, migration = _verify(source, stage)
-            aside = _swap(paths, stage, files, now_utc_s)
+            files, migration = _copy_and_verify(source, stage)
+            aside = _put_backup_in_place(paths, stage, files, now_utc_s)
     return Restored(str(source), migration, len(files), aside)
 
 
@@ -70,7 +70,7 @@ def _make_stage(place: Path) -> Iterator[Path]:
         shutil.rmtree(place, ignore_errors=True)
 
 
-def _verify(source: Path, stage: Path) -> tuple[tuple[FileInBackup, ...], str]:
+def _copy_and_verify(source: Path, stage: Path) -> tuple[tuple[FileInBackup, ...], str]:
     """Copy the backup to `stage` and verify it; return its files and its newest migration."""
     files = _copy_to_stage(source, stage)
     return files, backup.verify(stage / DATABASE)
@@ -106,7 +106,7 @@ def _copy_to_stage(source: Path, stage: Path) -> tuple[FileInBackup, ...]:
         unpacked = stage / ".unpacked"
         try:
             with tarfile.open(source, "r:") as archive:
-                _unpack(archive, unpacked)
+                _unpack_archive(archive, unpacked)
         except (tarfile.TarError, FileExistsError, NotADirectoryError) as fault:
             raise _build_fault(f"{source} cannot be unpacked: {fault}") from fault
         files = _from_folder(unpacked, stage)
@@ -122,11 +122,11 @@ def _from_folder(source: Path, stage: Path) -> tuple[FileInBackup, ...]:
             found = copy(source / file.path, stage / file.path, file.path)
         except FileNotFoundError as fault:
             raise _build_fault(f"{file.path} is missing") from fault
-        _compare(file, found)
+        _check_against_manifest(file, found)
     return manifest.files
 
 
-def _unpack(archive: tarfile.TarFile, folder: Path) -> None:
+def _unpack_archive(archive: tarfile.TarFile, folder: Path) -> None:
     """Write the files of `archive` below `folder`, and nothing else. (`extractall(filter=…)` needs Python 3.11.4.)"""
     folder.mkdir(mode=0o700)
     for member in archive:
@@ -166,7 +166,7 @@ def parse_manifest(data: bytes) -> BackupManifest:
     return manifest
 
 
-def _compare(entry: FileInBackup, file: FileInBackup) -> None:
+def _check_against_manifest(entry: FileInBackup, file: FileInBackup) -> None:
     if (entry.size_bytes, entry.sha256) != (file.size_bytes, file.sha256):
         raise _build_fault(f"{entry.path} is not what the {MANIFEST} says (size or SHA-256)")
 
@@ -175,7 +175,7 @@ def _build_fault(what: str) -> InvalidRequest:
     return InvalidRequest(f"not a whole backup: {what}", hint="nothing was replaced; use another backup")
 
 
-def _swap(paths: Paths, stage: Path, files: tuple[FileInBackup, ...], now_utc_s: float) -> str:
+def _put_backup_in_place(paths: Paths, stage: Path, files: tuple[FileInBackup, ...], now_utc_s: float) -> str:
     for folder in _FOLDERS:
         if not has_files_of(files, folder):
             _link(paths.home / folder, stage / folder)
@@ -188,7 +188,7 @@ def _swap(paths: Paths, stage: Path, files: tuple[FileInBackup, ...], now_utc_s:
 
 
 def _link(source: Path, target: Path) -> None:
-    """Hard-link the files of `source` into `target`: the store may delete them there, and they are still kept aside."""
+    """Hard-link the files of `source` into `target`: if the store deletes them in `target`, `source` keeps them."""
     for path in files_below(source):
         linked = target / path.relative_to(source)
         linked.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -49,7 +49,7 @@ class AcudError(Exception):
 
 
 class UsageError(AcudError):
-    """The caller can mend the fault."""
+    """The caller can correct the error."""
 
     code = "usage"
 
@@ -73,7 +73,7 @@ class Conflict(UsageError):
 
 
 class Refused(UsageError):
-    """A limit, a policy or an unsupported setup forbids it."""
+    """A limit, a policy or an unsupported setup forbids the request."""
 
     code = "refused"
 
@@ -133,7 +133,7 @@ class ShmFull(Unavailable):
 
 
 class OutcomeUnknown(AcudError):
-    """An effect was started, and its end was never recorded; it is not repeated."""
+    """The daemon began an effect and never recorded its end; the request is not repeated."""
 
     code = "outcome_unknown"
 

@@ -34,7 +34,7 @@ OF_FEATURES = {
 
 @cache
 def is_installed(extra: str) -> bool:
-    """Return whether every package of `extra` is there; none is imported."""
+    """Return whether every package of `extra` is installed; imports no package."""
     return all(map(_is_found, EXTRAS[extra]))
 
 

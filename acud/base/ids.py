@@ -23,10 +23,10 @@ FEWEST_OF_ENDING = 4
 def new_id(noun: str) -> str:
     """Return a fresh id such as `wait-01jd…`; `noun` is lower-case ASCII."""
     value = (time.time_ns() // 1_000_000 & (1 << 48) - 1) << 64 | secrets.randbits(64)
-    return f"{noun}-{_spell(value)}"
+    return f"{noun}-{_encode_base32(value)}"
 
 
-def _spell(value: int) -> str:
+def _encode_base32(value: int) -> str:
     return "".join(_ALPHABET[value >> shift & 31] for shift in range(110, -1, -5))
 
 
@@ -38,7 +38,7 @@ def same_id(noun: str, other: str) -> str:
 def id_made_of(noun: str, words: str) -> str:
     """Return the id of `noun` that follows from `words`: the same for every caller."""
     value = int.from_bytes(hashlib.sha256(words.encode()).digest()[:14], "big")
-    return f"{noun}-{_spell(value)}"
+    return f"{noun}-{_encode_base32(value)}"
 
 
 def short_id(whole: str) -> str:

@@ -30,7 +30,7 @@ class _Below:
 
 
 class Paths(msgspec.Struct, frozen=True):
-    """The places of one acud instance; making it touches no file."""
+    """The paths of one acud instance; building this value touches no file."""
 
     home: Path
     run: Path
@@ -160,7 +160,7 @@ def keep_secret(path: Path, make: Callable[[], bytes]) -> bytes:
     """
     make_private(path.parent)
     if not path.exists():
-        _put(path, make())
+        _write_new_file(path, make())
     opened = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
     with os.fdopen(opened, "rb") as file:
         found = os.fstat(opened)
@@ -169,7 +169,7 @@ def keep_secret(path: Path, make: Callable[[], bytes]) -> bytes:
         return file.read().strip()
 
 
-def _put(path: Path, text: bytes) -> None:
+def _write_new_file(path: Path, text: bytes) -> None:
     """Put a whole file in place at once, never over an existing one."""
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     opened = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)

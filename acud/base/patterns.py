@@ -101,7 +101,7 @@ def compile_pattern(pattern: str, *, ignore_case: bool = False, lines: bool = Fa
     PatternFault.
     """
     flags = (re.IGNORECASE if ignore_case else 0) | (re.MULTILINE if lines else 0)
-    parsed = _parse(pattern, flags)
+    parsed = _parse_pattern(pattern, flags)
     writer = _Re2Writer()
     body = writer.sequence(parsed, parsed.state.flags, 0)
     if writer.ends == {"line", "text"}:
@@ -123,7 +123,7 @@ def count_matches(pattern: str, line: str, *, ignore_case: bool = False) -> int:
     return sum(1 for _ in compile_pattern(pattern, ignore_case=ignore_case).spans(line))
 
 
-def _parse(pattern: str, flags: int) -> Any:
+def _parse_pattern(pattern: str, flags: int) -> Any:
     # Python has no public name for its parser; `tests/unit/test_patterns.py` runs all of its nodes through this.
     parser = importlib.import_module("re._parser")
     try:

@@ -71,7 +71,7 @@ class Deviation(Struct, frozen=True):
 
 
 def check_instance(paths: Paths) -> list[Deviation]:
-    """Return what is open to others and is closed at each start. Raises: Refused for the first that is grave."""
+    """Return the files open to others that each start closes. Raises: Refused for the first grave one."""
     found = list(deviations(paths))
     grave = [one for one in found if one.grave]
     if grave:

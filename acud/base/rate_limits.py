@@ -34,7 +34,7 @@ class TokenBucket:
         return lacking / self._rate if self._rate > 0 and lacking > 1e-9 else 0.0
 
     def take(self, now: float) -> float:
-        """Take a place; return in how many seconds it is due. `give_back` it when it is not used."""
+        """Take a place; return in how many seconds its call is due. `give_back` an unused place."""
         if self._rate == 0:
             return 0.0
         self._tokens = self._tokens_left(now) - 1
@@ -67,5 +67,5 @@ class RollingWindow:
             self._taken.append(now)
 
     def is_over(self, now: float) -> bool:
-        """Return whether all that was counted has expired."""
+        """Return whether every counted event is older than the window."""
         return not self._taken or self._taken[-1] <= now - self._window_s

@@ -18,7 +18,7 @@ _prepared: set[Any] = set()
 _PREPARING = threading.RLock()
 
 
-def _prepare(kind: Any) -> None:
+def _prepare_decoder(kind: Any) -> None:
     if kind not in _prepared:
         with _PREPARING:
             msgspec.msgpack.Decoder(kind)
@@ -27,7 +27,7 @@ def _prepare(kind: Any) -> None:
 
 def convert(value: Any, kind: type[T], *, strict: bool = True) -> T:
     """Return the plain `value` as `kind`; texts stand for numbers if not `strict`. Raises: msgspec.ValidationError."""
-    _prepare(kind)
+    _prepare_decoder(kind)
     return msgspec.convert(value, kind, strict=strict)
 
 
@@ -37,15 +37,15 @@ def decode_json(text: bytes | str, kind: type[T], *, strict: bool = True) -> T: 
 def decode_json(text: bytes | str, kind: Any = Any, *, strict: bool = True) -> Any: ...
 def decode_json(text: bytes | str, kind: Any = Any, *, strict: bool = True) -> Any:
     """Return the value of type `kind` in JSON `text`. Raises: msgspec.DecodeError; ValidationError, a kind of it."""
-    _prepare(kind)
+    _prepare_decoder(kind)
     return msgspec.json.decode(text, type=kind, strict=strict)
 
 
 def json_decoder(kind: Any) -> msgspec.json.Decoder[Any]:
-    _prepare(kind)
+    _prepare_decoder(kind)
     return msgspec.json.Decoder(kind)
 
 
 def msgpack_decoder(kind: Any) -> msgspec.msgpack.Decoder[Any]:
-    _prepare(kind)
+    _prepare_decoder(kind)
     return msgspec.msgpack.Decoder(kind)

@@ -11,7 +11,7 @@ from acud.protocol.capture import MOST_CLIPBOARD, ClipboardSeen
 from acud.x11.clipboard import Clipboard
 from acud.x11.connection import Connection
 from acud.x11.events import PropertyTouched, SelectionGiven, SelectionTaken, Translator
-from acud.x11.input_steps import Rest
+from acud.x11.input_steps import Pause
 
 _RETRY_S = 10.0
 """From an owner that did not answer to the next try: its program may only have been busy."""
@@ -22,7 +22,7 @@ _OWNER_MASK = 7
 
 
 class ClipboardWatch:
-    """Counts copies from the beginning, and reads the text while that is wanted. `send` takes the reports."""
+    """Counts copies from its start, and reads the text while a wait wants it. `send` takes the reports."""
 
     def __init__(self, connection: Connection, translator: Translator, send: Callable[[ClipboardSeen], None]) -> None:
         self._connection = connection
@@ -31,8 +31,8 @@ class ClipboardWatch:
         self._since_utc_s = time.time()
         self._copied_utc_s = 0.0
         self._copies = 0
-        self._steps: Iterator[Rest] | None = None
-        self._rest = Rest(0.0)
+        self._steps: Iterator[Pause] | None = None
+        self._pause = Pause(0.0)
         self._due_s: float | None = None
         self._read_s = -_PAUSE_S  # when the last reading ended
         self._is_wanted = False
@@ -60,24 +60,24 @@ class ClipboardWatch:
     def due_s(self) -> float | None:
         """Return when `advance` is due by the clock; None when there is nothing to read."""
         if self._steps is not None:
-            return self._rest.until_s
+            return self._pause.until_s
         return max(self._due_s, self._read_s + _PAUSE_S) if self._is_wanted and self._due_s is not None else None
 
     def advance(self, now_s: float) -> bool:
-        """Take one step that is due; return False for none. May leave events queued that no poll sees."""
+        """Take one due step of the reading; return False if none was due. Events may stay queued unpolled."""
         due_s = self.due_s()
         if self._steps is None and due_s is not None and due_s <= now_s:
-            self._due_s, self._rest, self._steps = None, Rest(0.0), self._read()
-        if self._steps is None or not self._rest.is_due(now_s):
+            self._due_s, self._pause, self._steps = None, Pause(0.0), self._read_and_send()
+        if self._steps is None or not self._pause.is_due(now_s):
             return False
         try:
-            self._rest = next(self._steps)
+            self._pause = next(self._steps)
         except StopIteration:
             self._steps, self._read_s = None, now_s
         self._connection.flush()
         return True
 
-    def _read(self) -> Iterator[Rest]:
+    def _read_and_send(self) -> Iterator[Pause]:
         copied, copies, text, fault = self._copied_utc_s, self._copies, "", None
         try:
             if not self._connection.has("XFIXES"):

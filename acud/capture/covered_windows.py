@@ -61,8 +61,8 @@ class CoveredWindows:
     def sources(self) -> Iterator[CaptureSource]:
         return (held.source for held in self._windows.values())
 
-    def follow(self, windows: tuple[int, ...]) -> None:
-        """Set the windows that waits watch; `update` acts on it."""
+    def follow_windows(self, windows: tuple[int, ...]) -> None:
+        """Set the windows that waits watch; the next `update_sources` begins or ends their captures."""
         self._followed = frozenset(windows)
         self._refused &= self._followed
 
@@ -84,49 +84,49 @@ class CoveredWindows:
                 held.hello_s = min(held.hello_s, now_s + _REPAINT_QUIET_S)
 
     def due_s(self) -> float | None:
-        """Return when `announce` is due next; None when nothing waits."""
+        """Return when `send_hellos` is due next; None when nothing waits."""
         return min((held.hello_s for held in self._windows.values() if held.hello_s is not None), default=None)
 
-    def announce(self, now_s: float) -> None:
-        """Send the hellos that are due."""
+    def send_hellos(self, now_s: float) -> None:
+        """Send the hello of each source whose hello is due."""
         for window, held in self._windows.items():
             if held.hello_s is not None and held.hello_s <= now_s:
                 held.hello_s = None
                 self._hello(held.source, window)
 
-    def update(self, windows: tuple[WindowInfo, ...], now_s: float) -> None:
+    def update_sources(self, windows: tuple[WindowInfo, ...], now_s: float) -> None:
         """Begin and end sources so that they match the followed windows that are covered now."""
         states = {info.window_id: str(info.visibility) for info in windows}
         for window in [w for w in self._windows if w not in self._followed or states.get(w) != "covered"]:
-            self._end(window, _explain_end(window in self._followed, states.get(window)))
+            self._end_capture(window, _explain_end(window in self._followed, states.get(window)))
         for window in sorted(self._followed - self._windows.keys() - self._refused):
             if states.get(window) == "covered":
-                self._begin(window, now_s)
+                self._begin_capture(window, now_s)
 
     def on_lost(self, source: CaptureSource) -> None:
         """End `source`, which gave no pixels: its window just changed, and an event with the change is on its way."""
         for window in [w for w, held in self._windows.items() if held.source is source]:
-            self._end(window, "the window changed while it was grabbed")
+            self._end_capture(window, "the window changed while it was grabbed")
 
-    def renew(self) -> None:
+    def renew_pixmaps(self) -> None:
         """Name the pixmaps again that may have changed; another size needs another ring."""
         for window, held in list(self._windows.items()):
             if held.stale:
                 held.stale = False
-                self._renew(window, held)
+                self._renew_pixels(window, held)
 
-    def _renew(self, window: int, held: _CoveredWindow) -> None:
+    def _renew_pixels(self, window: int, held: _CoveredWindow) -> None:
         before = held.source.area
         try:
-            held.source.move(held.off_screen.renew())
+            held.source.move(held.off_screen.renew_pixmap())
         except PixelsGone as fault:
-            self._end(window, fault.message)
+            self._end_capture(window, fault.message)
             return
         resized = (before.width, before.height) != (held.source.area.width, held.source.area.height)
         if resized and held.hello_s is None:
             self._hello(held.source, window)
 
-    def _begin(self, window: int, now_s: float) -> None:
+    def _begin_capture(self, window: int, now_s: float) -> None:
         try:
             off_screen = OffScreen(self._connection, window)
         except PixelsGone:
@@ -139,7 +139,7 @@ class CoveredWindows:
         source = CaptureSource(name, off_screen.area, off_screen.damage, self._path(), self._schedule())
         self._windows[window] = _CoveredWindow(off_screen, source, now_s + _REPAINT_MAX_S)
 
-    def _end(self, window: int, reason: str) -> None:
+    def _end_capture(self, window: int, reason: str) -> None:
         held = self._windows.pop(window)
         held.close()
         self._gone(SourceGone(held.source.name, reason))

@@ -61,7 +61,7 @@ class _WatchedBox:
         self.doubt = False
 
     def examine(self, effect: PaintEffect, paints: list[Paint], now_ns: int) -> bool:
-        """Process a grab; return whether it was painted and looks the same."""
+        """Compare the box in a new grab; return whether it was painted and looks the same."""
         if effect is not PaintEffect.SAME:
             self.streak, self.doubt = 0, effect is PaintEffect.PIXELS
             return False
@@ -82,7 +82,7 @@ class QuietWatch:
         self._paints: list[Paint] = []
         self._restless_ns = 0
 
-    def watch(self, boxes: Iterable[Rect]) -> None:
+    def watch_boxes(self, boxes: Iterable[Rect]) -> None:
         """Watch these boxes; the state of boxes watched before stays."""
         self._spots = {box: self._spots.get(box) or _WatchedBox(box) for box in boxes}
 
@@ -96,10 +96,10 @@ class QuietWatch:
             self._paints = [Paint(around, min(paint.at_ns for paint in self._paints))]
         return at_ns < self._restless_ns
 
-    def forget(self) -> None:
+    def forget_paint(self) -> None:
         self._paints.clear()
 
-    def take(self) -> list[Paint]:
+    def take_paints(self) -> list[Paint]:
         """Return the paint that a grab beginning now is to examine; later paint is for the next one."""
         paints, self._paints = self._paints, []
         return paints
@@ -135,7 +135,7 @@ class GrabSchedule:
         self._last_s = -math.inf
         self._answered_before = 0
 
-    def demand(self, fps: float, grab: int) -> None:
+    def apply_demand(self, fps: float, grab: int) -> None:
         """Apply the consumers' demand; a new `grab` number asks for one frame at once."""
         self.fps = min(fps, self._max_fps)
         self.asked = max(self.asked, grab)
@@ -154,7 +154,7 @@ class GrabSchedule:
         wait_s = 1 / self.fps if self.damaged or self._polled else self._floor_s
         return self._last_s + (min(wait_s, PROBE_S) if self.hurried else wait_s)
 
-    def begin(self, now_s: float) -> int:
+    def begin_grab(self, now_s: float) -> int:
         """Note that a grab begins now, and return the demanded number it satisfies (0: none was owed). Damage reported
         from now on counts for the next grab.
         """
@@ -164,23 +164,23 @@ class GrabSchedule:
         self._last_s = now_s
         return number
 
-    def fail(self) -> None:
+    def note_failed_grab(self) -> None:
         """Note that the grab just begun gave no pixels: what it owed is still owed."""
         self.answered = self._answered_before
         self.damaged = True
 
 
 class CaptureCounters:
-    """Totals since the start, and means of the interval that `take` ends. Milliseconds where the name says so."""
+    """Totals since the start, and means of the interval that `take_figures` ends. `_ms` in a name: milliseconds."""
 
     def __init__(self, now_s: float) -> None:
         self.grabs = 0
         self.damage_events = 0
         self.skipped = 0
         self._since_s = now_s
-        self._clear()
+        self._reset_counts()
 
-    def _clear(self) -> None:
+    def _reset_counts(self) -> None:
         self._grabs = 0
         self._published = 0
         self._grab_ms = 0.0
@@ -195,7 +195,7 @@ class CaptureCounters:
         self._published += published
         self.skipped += not published
 
-    def take(self, now_s: float) -> dict[str, float]:
+    def take_figures(self, now_s: float) -> dict[str, float]:
         """Return all figures by name, and begin a new interval. `fps`: frames published a second."""
         interval_s = max(now_s - self._since_s, 1e-3)
         figures = {
@@ -207,5 +207,5 @@ class CaptureCounters:
             "compare_ms": self._compare_ms / max(self._grabs, 1),
         }
         self._since_s = now_s
-        self._clear()
+        self._reset_counts()
         return figures

@@ -30,7 +30,7 @@ from acud.x11.connection import Connection
 from acud.x11.events import FocusMoved, KeymapChanged, Ponged, SelectionEvent, Translator, WindowMade
 from acud.x11.fake_input import InputTrace, InputTraceProperty, XTest
 from acud.x11.input_guard import InputGuard
-from acud.x11.input_steps import ActOutcome, Rest, Steps
+from acud.x11.input_steps import ActOutcome, Pause, Steps
 from acud.x11.keyboard import Keyboard, PaintWatch, Typist
 from acud.x11.keymap import keysym_of_name
 from acud.x11.pointer import Pointer
@@ -84,18 +84,18 @@ class InputActions:
             return (yield from self._verbs.steps(action))
         if isinstance(action, CursorPosition):
             return ActOutcome()
-        self.guard.aim(act.window, with_program=act.with_program)
+        self.guard.begin_act(act.window, with_program=act.with_program)
         yield from self._send_input(action)
         return ActOutcome(window_id=self.guard.target)
 
-    def _send_input(self, action: _Input) -> Iterator[Rest]:
+    def _send_input(self, action: _Input) -> Iterator[Pause]:
         self._xtest.require()
         if isinstance(action, Move | Click | Drag | Scroll):
-            yield from self._point(action)
+            yield from self._do_pointer_action(action)
         elif isinstance(action, Release):
-            self._release(action.what)
+            self._release_held(action.what)
         else:
-            yield from self._press(action)
+            yield from self._press_keys(action)
 
     def on_painted(self, damage: int) -> None:
         """Note that the window watched by `damage` was painted."""
@@ -120,20 +120,20 @@ class InputActions:
 
     # ---- pointer ----------------------------------------------------------------------------------------------------
 
-    def _point(self, action: Move | Click | Drag | Scroll) -> Iterator[Rest]:
-        at = self._aim(action)
+    def _do_pointer_action(self, action: Move | Click | Drag | Scroll) -> Iterator[Pause]:
+        at = self._check_start(action)
         keys = "" if isinstance(action, Move) else action.keys
         if not keys:
-            yield from self._gesture(action, at)
+            yield from self._make_gesture(action, at)
             return
         names = actions.parse_chord(keys)
-        self.keyboard.begin()
-        yield from self._typist.prepare(names)
+        self.keyboard.read_state()
+        yield from self._typist.put_on_keyboard(names)
         with self.keyboard.holding(names):
-            yield from self._gesture(action, at)
-        self.keyboard.end()
+            yield from self._make_gesture(action, at)
+        self.keyboard.restore_state()
 
-    def _aim(self, action: Move | Click | Drag | Scroll) -> Point | None:
+    def _check_start(self, action: Move | Click | Drag | Scroll) -> Point | None:
         """Return the start of the gesture; None: at the pointer. Raises: InvalidRequest for a point outside."""
         if isinstance(action, Move | Drag):
             to = self._check_point(action.to)
@@ -153,9 +153,9 @@ class InputActions:
             )
         return point
 
-    def _gesture(self, action: Move | Click | Drag | Scroll, at: Point | None) -> Iterator[Rest]:
+    def _make_gesture(self, action: Move | Click | Drag | Scroll, at: Point | None) -> Iterator[Pause]:
         if isinstance(action, Drag):
-            start, to = at or self.pointer.place(), self._check_point(action.to)
+            start, to = at or self.pointer.read_position(), self._check_point(action.to)
             yield from self.pointer.drag(start, to, action.button, self.guard)
             return
         if at is not None:
@@ -169,45 +169,45 @@ class InputActions:
 
     # ---- keyboard ---------------------------------------------------------------------------------------------------
 
-    def _press(self, action: Key | TypeText | Hold) -> Iterator[Rest]:
-        yield from self.guard.arrive()
+    def _press_keys(self, action: Key | TypeText | Hold) -> Iterator[Pause]:
+        yield from self.guard.await_focus()
         self._ping.begin()
-        self.keyboard.begin()
+        self.keyboard.read_state()
         if isinstance(action, Key):
-            yield from self._chords(action.chord)
+            yield from self._press_chords(action.chord)
         elif isinstance(action, TypeText):
             yield from self._typist.type(action.text)
         else:
-            yield from self._hold(action)
-        self.keyboard.end()
+            yield from self._press_and_hold(action)
+        self.keyboard.restore_state()
 
-    def _chords(self, text: str) -> Iterator[Rest]:
+    def _press_chords(self, text: str) -> Iterator[Pause]:
         asked = actions.parse_chords(text)
         for name in {name for names in asked for name in names}:
             keysym_of_name(name)  # an unknown key is reported before the first is pressed
         for n, names in enumerate(asked):
             if n:
-                yield from self._typist.read([Rest(time.monotonic() + _CHORD_S)])
-            yield from self._typist.prepare(names)
-            yield from self.guard.opens()
+                yield from self._typist.await_reading([Pause(time.monotonic() + _CHORD_S)])
+            yield from self._typist.put_on_keyboard(names)
+            yield from self.guard.await_opening()
             with self.guard.keys(), self.keyboard.holding(names):
                 pass
             self.guard.count_sent(1)
 
-    def _hold(self, action: Hold) -> Iterator[Rest]:
+    def _press_and_hold(self, action: Hold) -> Iterator[Pause]:
         what = actions.parse_hold(action.what)
         until_s = time.monotonic() + action.for_s if action.for_s else None
         pressed: list[int] = []
         if what.button is not None:
             self.pointer.press(what.button)
         else:
-            yield from self._typist.prepare(what.keys)
+            yield from self._typist.put_on_keyboard(what.keys)
             with self.guard.keys():
                 pressed = self.keyboard.press_all(self.keyboard.strokes(what.keys))
         before = self._grips.get(action.what)
         self._grips[action.what] = _HeldInput([*(before.keycodes if before else []), *pressed], what.button, until_s)
 
-    def _release(self, what: str) -> None:
+    def _release_held(self, what: str) -> None:
         if not what:
             self.release_all()
         elif what in self._grips:
@@ -248,20 +248,20 @@ class InputActions:
         self._grips.clear()
         self.keyboard.release_all()
         self.pointer.release_all()
-        self.keyboard.end()
+        self.keyboard.restore_state()
 
-    def mend(self) -> None:
+    def undo_leftovers(self) -> None:
         """Undo what an earlier capture process left on the display when it was killed."""
         left = self._trace.read()
         if left is None:
             return
-        self.pointer.mend(left.buttons)
-        self.keyboard.mend(left)
+        self.pointer.undo_leftovers(left.buttons)
+        self.keyboard.undo_leftovers(left)
         self._trace.now = left
         self._trace.write(InputTrace())
         self._x.sync()
 
-    def leave(self) -> None:
+    def restore_display(self) -> None:
         """Restore the display's former state; may wait `LINGER_S` for programs to read their last keys."""
         owed = self._trace.now != InputTrace()
         self.release_all()

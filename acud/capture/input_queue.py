@@ -9,7 +9,7 @@ from acud.base.errors import AcudError, Refused
 from acud.capture.input_actions import InputActions
 from acud.protocol.capture import Act, Acted, DropActs
 from acud.x11.input_guard import Misdirected
-from acud.x11.input_steps import ActOutcome, Rest, Steps
+from acud.x11.input_steps import ActOutcome, Pause, Steps
 
 
 class _RunningAct:
@@ -17,7 +17,7 @@ class _RunningAct:
 
     def __init__(self, act: Act, steps: Steps, at: tuple[int, int]) -> None:
         self.act, self.steps, self.at = act, steps, at
-        self.rest = Rest(0.0)
+        self.pause = Pause(0.0)
 
 
 class InputQueue:
@@ -38,7 +38,7 @@ class InputQueue:
         """Run `act` after those requested before it."""
         self._queue.append(act)
 
-    def drop(self, order: DropActs) -> None:
+    def drop_acts(self, order: DropActs) -> None:
         """End the running and queued acts as refused, and release everything."""
         fault = Refused(order.reason, hint="act again when the display is free")
         running, self._running = self._running, None
@@ -48,45 +48,45 @@ class InputQueue:
             running.steps.close()
         self.actions.release_all()
         for act, at in [*([(running.act, running.at)] if running else []), *((act, (0, 0)) for act in waiting)]:
-            self._answer(act, at, ActOutcome(), fault)
+            self._send_outcome(act, at, ActOutcome(), fault)
         self.actions.flush()
 
     def due_s(self) -> float | None:
         """Return when `advance` is due by the clock; None when nothing waits."""
         tend_s = self.actions.due_s(is_idle=self._running is None)
-        rest_s = self._running.rest.until_s if self._running else (0.0 if self._queue else None)
-        return min((due for due in (tend_s, rest_s) if due is not None), default=None)
+        pause_s = self._running.pause.until_s if self._running else (0.0 if self._queue else None)
+        return min((due for due in (tend_s, pause_s) if due is not None), default=None)
 
     def advance(self, now_s: float) -> bool:
-        """Take one step that is due; return False for none. May leave events queued that no poll sees."""
+        """Take one due step of the running act; return False if none was due. Events may stay queued unpolled."""
         if self.actions.tend(now_s, is_idle=self._running is None and not self._queue):
             return True
         if self._running is None and self._queue:
             act = self._queue.popleft()
             self._running = _RunningAct(act, self.actions.steps(act), self._baseline())
         running = self._running
-        if running is None or not running.rest.is_due(now_s):
+        if running is None or not running.pause.is_due(now_s):
             return False
-        self._step(running)
+        self._run_next_step(running)
         return True
 
-    def _step(self, running: _RunningAct) -> None:
+    def _run_next_step(self, running: _RunningAct) -> None:
         try:
-            running.rest = next(running.steps)
+            running.pause = next(running.steps)
         except StopIteration as end:
-            self._end(running, end.value, None)
+            self._end_act(running, end.value, None)
         except AcudError as fault:
-            self.actions.keyboard.end()
-            self._end(running, ActOutcome(), fault)
+            self.actions.keyboard.restore_state()
+            self._end_act(running, ActOutcome(), fault)
         else:
             self.actions.flush()
 
-    def _end(self, running: _RunningAct, outcome: ActOutcome, fault: AcudError | None) -> None:
+    def _end_act(self, running: _RunningAct, outcome: ActOutcome, fault: AcudError | None) -> None:
         self._running = None
-        self._answer(running.act, running.at, outcome, fault)
+        self._send_outcome(running.act, running.at, outcome, fault)
 
-    def _answer(self, act: Act, at: tuple[int, int], outcome: ActOutcome, fault: AcudError | None) -> None:
-        cursor = self.actions.pointer.place()  # its reply means that the server has done all earlier requests
+    def _send_outcome(self, act: Act, at: tuple[int, int], outcome: ActOutcome, fault: AcudError | None) -> None:
+        cursor = self.actions.pointer.read_position()  # its reply means that the server has done all earlier requests
         self._send(
             Acted(
                 act.act_id,
@@ -108,5 +108,5 @@ class InputQueue:
         running, self._running = self._running, None
         if running is not None:
             running.steps.close()
-        self.actions.leave()
+        self.actions.restore_display()
         self.actions.flush()

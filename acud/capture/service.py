@@ -73,18 +73,18 @@ class CaptureService:
         self._options, self._heartbeat_s, self._rests_s, self._child = options, heartbeat_s, rests_s, child
         self._publisher = publisher
         self._x = connection
-        self._loop = EventLoop(time.monotonic, self._settle)
+        self._loop = EventLoop(time.monotonic, self._do_due_work)
         self._counters = CaptureCounters(time.monotonic())
         self._choice, self._path = choose(connection, options.method)
         self._cursor = Cursor(connection)
         self._windows = WindowReader(connection)
         self._nudge = WindowManagerNudge(self._windows, self._loop) if options.managed else None
         self._translator = events.Translator(connection, self._windows.watched_properties)
-        self._covered = CoveredWindows(connection, self._path, self._new_schedule, self._hello, self._send)
+        self._covered = CoveredWindows(connection, self._path, self._new_schedule, self._announce, self._send)
         self._screen = self._screen_source()
         guard = InputGuard(connection, self._windows, self._read_windows)
         actions = InputActions(connection, self._windows, self._translator, self._screen_size, guard)
-        self._inputs = InputQueue(actions, self._baseline, self._send)
+        self._inputs = InputQueue(actions, self._publish_baseline, self._send)
         self._clipboard = ClipboardWatch(connection, self._translator, self._send)
         self._sent: WindowSnapshot | None = None
         self._stale_s: float | None = 0.0
@@ -111,7 +111,7 @@ class CaptureService:
     def _new_schedule(self) -> GrabSchedule:
         return GrabSchedule(self._options.max_fps, self._options.floor_s, polled=not self._x.has("DAMAGE"))
 
-    def _sources(self) -> Iterator[CaptureSource]:
+    def _list_sources(self) -> Iterator[CaptureSource]:
         yield self._screen
         yield from self._covered.sources()
 
@@ -119,78 +119,78 @@ class CaptureService:
 
     def run(self) -> None:
         """Release what an earlier process left pressed, send the hello, then serve until stopped."""
-        self._inputs.actions.mend()
-        self._hello(self._screen, 0)
-        self._beat()
+        self._inputs.actions.undo_leftovers()
+        self._announce(self._screen, 0)
+        self._send_beat()
         self._loop.watch(self._child.socket, self._handle_orders)
         self._loop.watch(self._x, self._x.read)
-        self._settle()
+        self._do_due_work()
         self._loop.run()
         self._inputs.close()
 
     def close(self) -> None:
-        for source in list(self._sources()):
+        for source in list(self._list_sources()):
             source.close()
         self._covered.close()
 
-    def _beat(self) -> None:
-        newest = {source.name: at for source in self._sources() if (at := source.newest) is not None}
-        compared = {source.name: source.compared_ns for source in self._sources() if source.compared_ns}
-        counters = self._counters.take(time.monotonic())
+    def _send_beat(self) -> None:
+        newest = {source.name: at for source in self._list_sources() if (at := source.newest) is not None}
+        compared = {source.name: source.compared_ns for source in self._list_sources() if source.compared_ns}
+        counters = self._counters.take_figures(time.monotonic())
         counters |= {"unsent": float(self._child.unsent), "unpublished": float(self._unpublished)}
         told = (newest, compared)
         self._is_resting, self._last_beat = told == self._last_beat, told
         rests_s = self._rests_s if self._is_resting else 0.0
         self._child.send(Heartbeat(newest, rss_mb=rss_mb(), counters=counters, compared=compared, rests_s=rests_s))
         self._beat_s = self._loop.now_s()
-        self._next_beat = self._loop.call_at(next_beat_s(self._beat_s, self._heartbeat_s, rests_s), self._beat)
+        self._next_beat = self._loop.call_at(next_beat_s(self._beat_s, self._heartbeat_s, rests_s), self._send_beat)
 
-    def _stir(self) -> None:
+    def _hasten_heartbeat(self) -> None:
         """Bring the next heartbeat forward to its usual time: something happens."""
         if self._is_resting and self._next_beat is not None:
             self._is_resting = False
             self._next_beat.cancel()
-            self._next_beat = self._loop.call_at(next_beat_s(self._beat_s, self._heartbeat_s, 0.0), self._beat)
+            self._next_beat = self._loop.call_at(next_beat_s(self._beat_s, self._heartbeat_s, 0.0), self._send_beat)
 
     # ---- orders -----------------------------------------------------------------------------------------------------
 
     def _handle_orders(self) -> None:
-        self._stir()
+        self._hasten_heartbeat()
         for order in self._child.receive():
             if isinstance(order, Stop):
                 self._loop.stop()
             elif isinstance(order, Follow):
                 self._clipboard.want(is_wanted=order.clipboard)
-                self._covered.follow(order.windows)
-                self._covered.update(self._sent.windows if self._sent else (), time.monotonic())
+                self._covered.follow_windows(order.windows)
+                self._covered.update_sources(self._sent.windows if self._sent else (), time.monotonic())
             elif isinstance(order, Act):
                 self._inputs.act(order)
             elif isinstance(order, DropActs):
-                self._inputs.drop(order)
+                self._inputs.drop_acts(order)
             elif isinstance(order, Attach | Demand):
                 self._order_to_source(order)
 
     def _order_to_source(self, order: Attach | Demand) -> None:
-        source = next((s for s in self._sources() if s.name == order.source), None)
+        source = next((s for s in self._list_sources() if s.name == order.source), None)
         if source is None:  # its window went away while the order was on its way
             logger("capture").debug("order.late", source=order.source)
         elif isinstance(order, Demand):
-            source.schedule.demand(order.fps, order.grab)
+            source.schedule.apply_demand(order.fps, order.grab)
             source.sends_looks = order.looks
             source.shown += order.shown
-            if source.watch(order.quiet):
+            if source.watch_boxes(order.quiet):
                 self._x.sync()
-                self._drain()
+                self._handle_x_events()
                 source.forget_paint()
-        elif not source.attach(order):
+        elif not source.attach_ring(order):
             logger("capture").info("attach.outdated", source=order.source, epoch=order.epoch)
 
     # ---- events -----------------------------------------------------------------------------------------------------
 
-    def _drain(self) -> None:
-        events.dispatch(self._x, self._translator, self._handle)
+    def _handle_x_events(self) -> None:
+        events.dispatch(self._x, self._translator, self._handle_event)
 
-    def _handle(self, event: Event) -> None:
+    def _handle_event(self, event: Event) -> None:
         if isinstance(event, Painted):
             self._on_painted(event)
         elif isinstance(event, Shape):
@@ -214,7 +214,7 @@ class CaptureService:
     def _on_painted(self, event: Painted) -> None:
         self._counters.damage_events += 1
         self._inputs.actions.on_painted(event.damage)
-        for source in self._sources():
+        for source in self._list_sources():
             if source.damage is not None and source.damage.id == event.damage:
                 source.note_painted(event.box, time.monotonic_ns())
                 self._covered.on_painted(source, time.monotonic())
@@ -228,38 +228,38 @@ class CaptureService:
 
     # ---- the turn's end ---------------------------------------------------------------------------------------------
 
-    def _settle(self) -> None:
+    def _do_due_work(self) -> None:
         """Do all that is due, then sleep until the next due time. Acts take one step: orders are read in between."""
         self._do_due()
         now_s = time.monotonic()
         if self._inputs.advance(now_s) | self._clipboard.advance(now_s):
             self._do_due()
-        dues = [due for source in self._sources() if (due := source.due_s()) is not None]
+        dues = [due for source in self._list_sources() if (due := source.due_s()) is not None]
         dues += [due for due in (self._stale_s, self._covered.due_s(), self._inputs.due_s()) if due is not None]
         if (clipboard_s := self._clipboard.due_s()) is not None:
             dues.append(clipboard_s)
         self._loop.wake_at(min(dues, default=None))
 
     def _do_due(self) -> None:
-        while self._step():
+        while self._do_one_step():
             pass
 
-    def _step(self) -> bool:
-        """Do one thing that is due; return False for none. Leaves no event queued that a poll can't see."""
+    def _do_one_step(self) -> bool:
+        """Handle one due grab or change; return False if none was due. Leaves no event queued unseen by polls."""
         self._x.flush()
-        self._drain()
+        self._handle_x_events()
         return self._check_geometry() or self._look_at_windows() or self._grab_one()
 
     def _check_geometry(self) -> bool:
-        self._covered.renew()
-        self._covered.announce(time.monotonic())
+        self._covered.renew_pixmaps()
+        self._covered.send_hellos(time.monotonic())
         if not self._is_resized:
             return False
         self._is_resized = False
         before, area = self._screen.area, self._screen_area()
         if area != before:
             self._screen.move(area)
-            self._hello(self._screen, 0)
+            self._announce(self._screen, 0)
         return True
 
     def _look_at_windows(self) -> bool:
@@ -267,7 +267,7 @@ class CaptureService:
             return False
         self._stale_s = None
         told = self._send_windows() if self._sent is None or self._unread else self._sent
-        self._covered.update(told.windows, time.monotonic())
+        self._covered.update_sources(told.windows, time.monotonic())
         return True
 
     def _send_windows(self) -> WindowSnapshot:
@@ -292,7 +292,7 @@ class CaptureService:
 
     def _read_windows(self) -> WindowSnapshot:
         """Return the windows as they are now, and report them to the supervisor if they changed."""
-        self._drain()
+        self._handle_x_events()
         if self._sent is None or self._unread:
             self._stale_s = 0.0  # sources begin and end at the turn's end
             return self._send_windows()
@@ -308,15 +308,15 @@ class CaptureService:
 
     def _grab_one(self) -> bool:
         now_s = time.monotonic()
-        for source in self._sources():
+        for source in self._list_sources():
             due_s = source.due_s()
             if due_s is not None and due_s <= now_s:
-                self._grab(source)
+                self._grab_frame(source)
                 return True
         return False
 
-    def _grab(self, source: CaptureSource) -> None:
-        self._stir()
+    def _grab_frame(self, source: CaptureSource) -> None:
+        self._hasten_heartbeat()
         try:
             notice = source.grab(self._cursor, self._drain_for_frame, self._counters)
         except PixelsGone:
@@ -325,13 +325,13 @@ class CaptureService:
         if notice is not None:
             self._send(notice)
 
-    def _baseline(self) -> tuple[int, int]:
+    def _publish_baseline(self) -> tuple[int, int]:
         """Publish everything painted up to now, and return the display's newest (epoch, frame); (0, 0) for none."""
         self._x.sync()
-        self._drain()
+        self._handle_x_events()
         if self._screen.is_behind:
-            self._grab(self._screen)
-            self._drain()
+            self._grab_frame(self._screen)
+            self._handle_x_events()
         return self._screen.newest or (0, 0)
 
     def _on_lost(self, source: CaptureSource) -> None:
@@ -347,7 +347,7 @@ class CaptureService:
 
     # ---- reports ----------------------------------------------------------------------------------------------------
 
-    def _hello(self, source: CaptureSource, window: int) -> None:
+    def _announce(self, source: CaptureSource, window: int) -> None:
         self._send(
             SourceHello(
                 source=source.name,
@@ -365,9 +365,9 @@ class CaptureService:
     def _send(self, message: Notice | SourceHello | SourceGone | DisplayWindows | Acted | ClipboardSeen) -> None:
         self._child.send(message)
         if isinstance(message, Notice):
-            self._publish(message)
+            self._publish_notice(message)
 
-    def _publish(self, notice: Notice) -> None:
+    def _publish_notice(self, notice: Notice) -> None:
         try:
             self._publisher.send(codec.encode(notice), zmq.NOBLOCK)
         except zmq.Again:

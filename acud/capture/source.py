@@ -79,7 +79,7 @@ class Epoch:
         """Return the looks of the tiles in `mask`; nothing for more than `MOST_LOOKS`."""
         return tile_looks(self.writer.arrays[slot], mask) if np.count_nonzero(mask) <= MOST_LOOKS else b""
 
-    def look(self, slot: int, ask: LookAsk) -> PartLook:
+    def look_at_part(self, slot: int, ask: LookAsk) -> PartLook:
         pixels = self.writer.arrays[slot]
         if ask.crop is not None:
             pixels = pixels[ask.crop.y : ask.crop.bottom, ask.crop.x : ask.crop.right]
@@ -110,7 +110,7 @@ class Epoch:
 class CaptureSource:
     """One source. `area`: the pixels that make a frame. `damage`: None where the server reports none.
 
-    Owns epoch, damage and path; closing twice is harmless. Until `attach` nothing is grabbed.
+    Owns epoch, damage and path; closing twice is harmless. Until `attach_ring` nothing is grabbed.
     """
 
     def __init__(self, name: str, area: Area, damage: Damage | None, path: GrabPath, schedule: GrabSchedule) -> None:
@@ -132,7 +132,7 @@ class CaptureSource:
         epoch = self._epoch
         return None if epoch is None or epoch.newest is None else (epoch.number, epoch.newest)
 
-    def attach(self, order: Attach) -> bool:
+    def attach_ring(self, order: Attach) -> bool:
         """Write into the ring of `order` from now on; return False when it is gone, or has another geometry."""
         try:
             ring = Ring.open(order.path, writable=True)
@@ -142,7 +142,7 @@ class CaptureSource:
             ring.close()
             return False
         self.detach()
-        self._path.attach(_target(ring))
+        self._path.attach(_get_grab_memory(ring))
         self._epoch = Epoch(order, ring)
         self.schedule.damaged = True
         return True
@@ -165,7 +165,7 @@ class CaptureSource:
 
     def close(self) -> None:
         self.detach()
-        self.watch(())
+        self.watch_boxes(())
         if self.damage is not None:
             self.damage.close()
 
@@ -175,22 +175,22 @@ class CaptureSource:
         self._box = box if self._box is None else bounding_box((self._box, box))
         self.schedule.damaged = True
 
-    def watch(self, boxes: tuple[Rect, ...]) -> bool:
+    def watch_boxes(self, boxes: tuple[Rect, ...]) -> bool:
         """Examine paint in these boxes; return True when that began, and the first reports are to be forgotten."""
         begins = bool(boxes) and self.paints is None and self.damage is not None
-        self._quiet.watch(boxes)
+        self._quiet.watch_boxes(boxes)
         if begins and self.damage is not None:
             self.paints = self.damage.in_boxes()
             self.paints.subtract()  # a new damage reports all of its window as painted
         elif not boxes and self.paints is not None:
             self.paints.close()
             self.paints = None
-            self._quiet.forget()
+            self._quiet.forget_paint()
         return begins
 
     def forget_paint(self) -> None:
-        """Forget what `watch` reported at first."""
-        self._quiet.forget()
+        """Forget what `watch_boxes` reported at first."""
+        self._quiet.forget_paint()
 
     def note_painted_at(self, box: Rect, at_ns: int) -> None:
         """Note that `box` was painted at `at_ns` (CLOCK_MONOTONIC)."""
@@ -217,18 +217,18 @@ class CaptureSource:
         epoch = self._epoch
         if epoch is None:
             raise ProtocolError(f"{self.name} has no ring")
-        start, paints = self._begin(), self._quiet.take()
+        start, paints = self._begin_grab(), self._quiet.take_paints()
         slot = epoch.writer.begin()
-        self._fetch(slot, cursor)
+        self._fetch_pixels(slot, cursor)
         drain()
         fetched_ns = time.monotonic_ns()
-        mask = epoch.difference(slot, self._suspect(start))
+        mask = epoch.difference(slot, self._find_search_box(start))
         self._quiet.examine(lambda box: _find_effect(epoch, slot, mask, box), paints, fetched_ns)
-        notice = replace(_conclude(self.name, epoch, slot, mask, start, cursor), took_ns=fetched_ns - start.mono_ns)
+        notice = replace(_publish(self.name, epoch, slot, mask, start, cursor), took_ns=fetched_ns - start.mono_ns)
         if self.sends_looks and notice.tiles:
             notice = replace(notice, looks=epoch.looks(slot, mask))
         if start.number and self.shown:
-            notice = replace(notice, shown=tuple(epoch.look(slot, ask) for ask in self.shown))
+            notice = replace(notice, shown=tuple(epoch.look_at_part(slot, ask) for ask in self.shown))
             self.shown = ()
         compare_ns = time.monotonic_ns() - fetched_ns
         self.compared_ns = start.mono_ns
@@ -243,25 +243,25 @@ class CaptureSource:
             unsure |= grid.find_touching(box)
         return replace(notice, unsure=to_bytes(unsure)) if unsure else notice
 
-    def _begin(self) -> Start:
+    def _begin_grab(self) -> Start:
         mono_ns = time.monotonic_ns()
         newest = self._epoch.newest if self._epoch is not None else None
-        start = Start(mono_ns, self._box, self._damage_ns, self.schedule.begin(mono_ns / 1e9), newest or 0)
+        start = Start(mono_ns, self._box, self._damage_ns, self.schedule.begin_grab(mono_ns / 1e9), newest or 0)
         self._box, self._damage_ns = None, 0
         return start
 
-    def _fetch(self, slot: int, cursor: Cursor) -> None:
+    def _fetch_pixels(self, slot: int, cursor: Cursor) -> None:
         for damage in (self.damage, self.paints):
             if damage is not None:
                 damage.subtract()
-        cursor.ask()
+        cursor.queue_request()
         try:
             self._path.grab(self.area, slot)
         except PixelsGone:
-            self.schedule.fail()
+            self.schedule.note_failed_grab()
             raise
 
-    def _suspect(self, start: Start) -> Rect | None:
+    def _find_search_box(self, start: Start) -> Rect | None:
         """Return where to search for changes; None: everywhere, as floor and demanded grabs do."""
         # A compositor can swallow damage; a requested frame must show what is there.
         return None if start.number or start.box is None else bounding_box(filter(None, (start.box, self._box)))
@@ -301,14 +301,14 @@ def _copy_frame(old: Ring, first_frame: int) -> Before | None:
     return Before(pixels, np.array(old.tile_changes(slot), np.uint64))
 
 
-def _target(ring: Ring) -> GrabMemory:
+def _get_grab_memory(ring: Ring) -> GrabMemory:
     slots = range(ring.layout.slots)
     return GrabMemory(ring.fileno(), [ring.layout.pixels_at(k) for k in slots], [ring.pixels(k) for k in slots])
 
 
-def _conclude(name: str, epoch: Epoch, slot: int, mask: Mask, start: Start, cursor: Cursor) -> Notice:
+def _publish(name: str, epoch: Epoch, slot: int, mask: Mask, start: Start, cursor: Cursor) -> Notice:
     """Publish the frame in `slot` unless it equals the newest, and return the notice."""
-    place, box = cursor.answer(), epoch.bounds(mask)
+    place, box = cursor.read_answer(), epoch.bounds(mask)
     if epoch.newest is not None and box is None:
         return Notice(name, epoch.number, epoch.newest, start.mono_ns, damage_ns=start.damage_ns, grab=start.number)
     fresh = epoch.is_fresh

@@ -340,7 +340,7 @@ def load(path: Path, env: Mapping[str, str]) -> Settings:
     merged = _with_present_names(path, _parse_toml(path, text))
     overrides = _from_environment(env, named_backends.names(merged))
     for name, (section, key, given) in overrides.items():
-        _set(merged, section, key, _parse(name, section, key, given))
+        _set_key(merged, section, key, _parse_setting(name, section, key, given))
     source = setting_errors.SettingsText(path, _FORMER_HEADER.sub(_present_header, text), overrides)
     merged["backends"] = named_backends.read(merged.get("backends", {}), source)
     # All at once: one variable may name a route, another its requirements.
@@ -406,7 +406,7 @@ def _present_header(match: re.Match[str]) -> str:
     return match[1] + FORMER_SECTIONS[match[2]]
 
 
-def _set(tables: dict[str, Any], section: str, key: str, value: Any) -> None:
+def _set_key(tables: dict[str, Any], section: str, key: str, value: Any) -> None:
     """Set a key in the table `section`, whose name may have dots; leave a value that is not a table to be refused."""
     for name in section.split("."):
         found = tables.get(name, {})
@@ -426,7 +426,7 @@ def _from_environment(env: Mapping[str, str], backends: Iterable[str]) -> dict[s
     return {name: (*place, given[name]) for name, place in environment_names(backends).items() if name in given}
 
 
-def _parse(name: str, section: str, key: str, text: str) -> Any:
+def _parse_setting(name: str, section: str, key: str, text: str) -> Any:
     group = next((one for one in SECTIONS if one.name == section), None)
     if group is None:
         return text  # the key of a backend that is not predefined
@@ -435,12 +435,12 @@ def _parse(name: str, section: str, key: str, text: str) -> Any:
         return convert(_split_text(text, field.type), field.type, strict=False)
     except msgspec.ValidationError as fault:
         words = value_fault(fault, field.type, lax=True).of(f"[{section}] {key}")
-        raise ConfigError(f"{name}={_mask(key, text)}: {words}", hint=f"it sets {section}.{key}") from fault
+        raise ConfigError(f"{name}={_mask_secret(key, text)}: {words}", hint=f"it sets {section}.{key}") from fault
     except (msgspec.DecodeError, RecursionError) as fault:
-        raise ConfigError(f"{name}={_mask(key, text)}: {fault}", hint=f"it sets {section}.{key}") from fault
+        raise ConfigError(f"{name}={_mask_secret(key, text)}: {fault}", hint=f"it sets {section}.{key}") from fault
 
 
-def _mask(key: str, text: str) -> str:
+def _mask_secret(key: str, text: str) -> str:
     return "***" if key in SECRETS else repr(text)
 
 

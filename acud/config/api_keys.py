@@ -59,7 +59,7 @@ def read_all(backends: Mapping[str, AnyBackend], env: Mapping[str, str]) -> dict
     Blocks on the disk, and on the keyring where a setting names one.
     """
     return {
-        name: replace(_check(_read_key(name, settings, env)), headers=settings.headers)
+        name: replace(_check_key(_read_key(name, settings, env)), headers=settings.headers)
         for name, settings in backends.items()
     }
 
@@ -106,7 +106,7 @@ def _ask_keyring(service: str, name: str) -> ApiKey:
     return ApiKey(value.strip(), f"keyring {service}")
 
 
-def _check(key: ApiKey) -> ApiKey:
+def _check_key(key: ApiKey) -> ApiKey:
     if key.source and not key.value:
         return ApiKey(fault=f"{key.source} is empty")
     if not key.value.isascii() or not key.value.isprintable() or " " in key.value:

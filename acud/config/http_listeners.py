@@ -119,9 +119,9 @@ def bind(host: str, port: int, section: str) -> socket.socket:
     Another port is never used instead: browsers and programs would continue with the old one, and send its present
     listener their access tokens.
     """
-    family, address = _resolve(host, port, section)
+    family, address = _resolve_host(host, port, section)
     try:
-        return _listen(family, address)
+        return _open_listener(family, address)
     except OSError as fault:
         hint = f"free it, or set another [{section}] port (ACU_{section.upper()}_PORT)"
         words = f"cannot listen on port {port} of {host}: {fault.strerror}"
@@ -136,7 +136,7 @@ def serves_address(listening: socket.socket, host: str, port: int) -> bool:
     try:
         if not listening.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
             return False
-        family, address = _resolve(host, port, "web")
+        family, address = _resolve_host(host, port, "web")
         has = listening.getsockname()
     except (OSError, Refused):
         return False
@@ -236,7 +236,7 @@ def _describe_user(uid: int) -> str:
     return f"a program of yours ({name})" if uid == os.getuid() else f"user {name} (uid {uid})"
 
 
-def _resolve(host: str, port: int, section: str) -> tuple[socket.AddressFamily, Any]:
+def _resolve_host(host: str, port: int, section: str) -> tuple[socket.AddressFamily, Any]:
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except OSError as fault:
@@ -244,7 +244,7 @@ def _resolve(host: str, port: int, section: str) -> tuple[socket.AddressFamily, 
     return family, address
 
 
-def _listen(family: socket.AddressFamily, address: Any) -> socket.socket:
+def _open_listener(family: socket.AddressFamily, address: Any) -> socket.socket:
     listening = socket.socket(family, socket.SOCK_STREAM)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:

@@ -36,7 +36,7 @@ def config_error(
     fault: ValueFault, source: SettingsText, known: Mapping[str, Sequence[str]], table: str = ""
 ) -> ConfigError:
     """Return the error for `fault` of the settings from `source`, or of its `table`. `known`: keys by section."""
-    section, key, within = (table, *_split(fault.field, r"(\w+)")) if table else _split_place(fault.field)
+    section, key, within = (table, *_split_field(fault.field, r"(\w+)")) if table else _split_place(fault.field)
     hint, reason = _EVERY_KEY, fault.reason
     if fault.unknown:
         section, key = (section, fault.unknown) if section else (fault.unknown, "")
@@ -56,13 +56,13 @@ def _split_place(field: str) -> tuple[str, str, str]:
     return (at[1], at[2] or "", field[at.end() :]) if at is not None else ("", "", field)
 
 
-def _split(field: str, first: str) -> tuple[str, str]:
+def _split_field(field: str, first: str) -> tuple[str, str]:
     at = re.match(first, field)
     return (at[1], field[at.end() :]) if at is not None else ("", field)
 
 
 def toml_line(fault: str, text: str) -> str:
-    """Return `:<line>` from tomllib's message, "" where it has none."""
+    """Return `:<line>` from tomllib's message, "" if the message names no line."""
     found = _TOML_LINE.search(fault)
     if found is not None:
         return f":{found[1]}"

@@ -20,10 +20,10 @@ def main(bootstrap: Bootstrap) -> None:
     """Serve by `bootstrap`. Raises: ProtocolError when it is meant for another kind of child."""
     if not isinstance(bootstrap.options, DeliveryOptions):
         raise ProtocolError("the bootstrap of a delivery process holds options of another child")
-    asyncio.run(_serve(bootstrap, bootstrap.options))
+    asyncio.run(_run_service(bootstrap, bootstrap.options))
 
 
-async def _serve(bootstrap: Bootstrap, options: DeliveryOptions) -> None:
+async def _run_service(bootstrap: Bootstrap, options: DeliveryOptions) -> None:
     async with AsyncExitStack() as stack:
         child: AsyncChild[ToDelivery] = await stack.enter_async_context(AsyncChild(bootstrap, ToDelivery))
         made = make_routes(options, os.environ)

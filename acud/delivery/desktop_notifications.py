@@ -32,33 +32,33 @@ class DesktopNotifier:
         self._turn = asyncio.Lock()
 
     async def show(self, title: str, body: str, *, urgent: bool) -> str:
-        """Show one and return the name of the server that took it, within `timeout_s`. Raises: Unavailable."""
+        """Show a notification; return the name of the server that took it. Raises: Unavailable."""
         address = session_bus(self._settings, self._env)
         async with self._turn:
             try:
                 async with asyncio.timeout(self._settings.timeout_s):
-                    return await self._show(address, title, body, urgent=urgent)
+                    return await self._show_notification(address, title, body, urgent=urgent)
             except TimeoutError as fault:
                 raise Unavailable(f"no answer in {self._settings.timeout_s:g} s", hint=_NO_SERVER) from fault
             except (OSError, EOFError, AuthError, InvalidAddressError) as fault:
                 raise Unavailable(f"the session bus does not answer: {fault}", hint=_NO_BUS) from fault
 
-    async def _show(self, address: str, title: str, body: str, *, urgent: bool) -> str:
+    async def _show_notification(self, address: str, title: str, body: str, *, urgent: bool) -> str:
         bus = await MessageBus(address).connect()
         try:
-            server = str((await _call(bus, "GetServerInformation"))[0])
-            capabilities = (await _call(bus, "GetCapabilities"))[0]
+            server = str((await _call_server(bus, "GetServerInformation"))[0])
+            capabilities = (await _call_server(bus, "GetCapabilities"))[0]
             # If the server reads markup, a "<" from outside must not become a tag or a link.
             text = html.escape(body, quote=False) if "body-markup" in capabilities else body
             hints = {"urgency": Variant("y", _CRITICAL if urgent else _NORMAL)}
             given: tuple[Any, ...] = ("acud", 0, "", title, text, [], hints, _SERVERS_CHOICE)
-            await _call(bus, "Notify", "susssasa{sv}i", *given)
+            await _call_server(bus, "Notify", "susssasa{sv}i", *given)
             return server
         finally:
             bus.disconnect()
 
 
-async def _call(bus: MessageBus, member: str, signature: str = "", *body: Any) -> list[Any]:
+async def _call_server(bus: MessageBus, member: str, signature: str = "", *body: Any) -> list[Any]:
     message = Message(_NAME, _PATH, _NAME, member, signature=signature, body=list(body))
     reply: Message | None = await bus.call(message)
     if reply is None:

@@ -58,10 +58,10 @@ class Route(Protocol):
     places: int
 
     async def deliver(self, delivery: Deliver) -> DeliveryOutcome:
-        """Deliver it; every failure is an outcome. Cancelling leaves nothing running."""
+        """Deliver the wake; return every failure as an outcome. Cancelling leaves nothing running."""
 
     async def close(self) -> None:
-        """Close the connections."""
+        """Close this route's connections to its receiver."""
 
 
 def reason(text: str, secrets: tuple[str, ...] = ()) -> str:
@@ -125,15 +125,15 @@ class Poster:
             return PostAnswer(outcome=DeliveryOutcome("retry", self._fault))
         try:
             async with asyncio.timeout(self._timeout_s):
-                return await self._post(body, headers)
+                return await self._post_once(body, headers)
         except TimeoutError:
             return PostAnswer(outcome=DeliveryOutcome("retry", f"no answer within {self._timeout_s:g} s"))
         except (httpx.HTTPError, httpx.InvalidURL) as fault:
             return PostAnswer(
-                outcome=DeliveryOutcome("retry", self._shorten(f"{type(fault).__name__}: {fault}".rstrip(": ")))
+                outcome=DeliveryOutcome("retry", self._shorten_reason(f"{type(fault).__name__}: {fault}".rstrip(": ")))
             )
 
-    async def _post(self, body: bytes, headers: dict[str, str]) -> PostAnswer:
+    async def _post_once(self, body: bytes, headers: dict[str, str]) -> PostAnswer:
         given = {"content-type": "application/json", "user-agent": "acud", **headers}
         async with self._client.stream("POST", self._url, content=body, headers=given) as response:
             text = await _read_beginning(response)
@@ -146,12 +146,12 @@ class Poster:
         if response.has_redirect_location:
             to = httpx.URL(response.headers["location"]).copy_with(query=None, userinfo=b"")
             words = f"a redirect to {to}, which is not followed: put that address into the settings if it is right"
-        words = self._shorten(f"answered {status}: {words}")
+        words = self._shorten_reason(f"answered {status}: {words}")
         if status in _LATER or response.is_redirect or status >= 500:
             return DeliveryOutcome("retry", words, retry_after_s(response.headers.get("retry-after", "")))
         return DeliveryOutcome("refused", words, ends_route=status == _GONE)
 
-    def _shorten(self, text: str) -> str:
+    def _shorten_reason(self, text: str) -> str:
         return reason(text, self._secrets)
 
     async def close(self) -> None:

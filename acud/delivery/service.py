@@ -42,8 +42,8 @@ class DeliveryService:
         the process: the supervisor restarts it and sends the deliveries again.
         """
         async with asyncio.TaskGroup() as group:
-            receiving = group.create_task(self._receive(group))
-            beating = group.create_task(self._child.beat(self._build_heartbeat))
+            receiving = group.create_task(self._handle_messages(group))
+            beating = group.create_task(self._child.send_beats(self._build_heartbeat))
             asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, receiving.cancel)
             await asyncio.wait([receiving])
             if self._tasks:
@@ -51,40 +51,40 @@ class DeliveryService:
             for task in (beating, *self._tasks.values()):
                 task.cancel()
 
-    async def _receive(self, group: asyncio.TaskGroup) -> None:
+    async def _handle_messages(self, group: asyncio.TaskGroup) -> None:
         await self._child.send(DeliveryHello(os.getpid()))
         async for message in self._child.messages():
             match message:
                 case Deliver():
-                    self._begin(message, group)
+                    self._begin_delivery(message, group)
                 case Notify():
-                    self._keep(f"notice/{message.number}", group.create_task(self._notify(message)))
+                    self._keep_task(f"notice/{message.number}", group.create_task(self._show_notification(message)))
                 case Push():
-                    self._keep(f"push/{message.number}", group.create_task(self._push(message)))
+                    self._keep_task(f"push/{message.number}", group.create_task(self._send_push(message)))
                 case Stop():
                     return
 
-    def _begin(self, delivery: Deliver, group: asyncio.TaskGroup) -> None:
+    def _begin_delivery(self, delivery: Deliver, group: asyncio.TaskGroup) -> None:
         key = f"{delivery.wake_id}/{delivery.attempt}/{delivery.route}"
-        self._keep(key, group.create_task(self._make_delivery(delivery)))
+        self._keep_task(key, group.create_task(self._make_delivery(delivery)))
 
-    def _keep(self, key: str, task: asyncio.Task[None]) -> None:
+    def _keep_task(self, key: str, task: asyncio.Task[None]) -> None:
         self._tasks[key] = task
         task.add_done_callback(lambda _: self._tasks.pop(key))
 
-    async def _notify(self, notice: Notify) -> None:
+    async def _show_notification(self, notice: Notify) -> None:
         outcome = await self._show(notice)
         _LOG.info("notice.tried", server=outcome.server, fault=outcome.fault)
         await self._child.send(outcome)
 
-    async def _push(self, push: Push) -> None:
+    async def _send_push(self, push: Push) -> None:
         sent = await self._sends(push)
         _LOG.info("push.tried", result=sent.result, reason=sent.reason)
         await self._child.send(sent)
 
     async def _make_delivery(self, delivery: Deliver) -> None:
         began = time.monotonic()
-        outcome = await self._deliver(delivery)
+        outcome = await self._deliver_over_route(delivery)
         ms = round((time.monotonic() - began) * 1000, 1)
         self._counts[outcome.result] += 1
         _LOG.info("wake.tried", wake=delivery.wake_id, route=delivery.route, result=outcome.result, ms=ms)
@@ -101,7 +101,7 @@ class DeliveryService:
             )
         )
 
-    async def _deliver(self, delivery: Deliver) -> DeliveryOutcome:
+    async def _deliver_over_route(self, delivery: Deliver) -> DeliveryOutcome:
         route = self._routes.get(delivery.route)
         if route is None:
             return DeliveryOutcome("refused", f"route {delivery.route} is not set up in [wake]")

@@ -40,9 +40,9 @@ class PushSender:
             headers = self._build_headers(target, urgent=push.urgent)
         except (ValueError, VapidException) as fault:
             return Pushed(push.number, "refused", f"[notify] push_contact or push.key is not taken: {fault}")
-        return await self._post(push, body, headers)
+        return await self._post_to_service(push, body, headers)
 
-    async def _post(self, push: Push, body: bytes, headers: dict[str, str]) -> Pushed:
+    async def _post_to_service(self, push: Push, body: bytes, headers: dict[str, str]) -> Pushed:
         secrets = (push.target.endpoint, push.target.endpoint.rpartition("/")[2])
         poster = Poster(push.target.endpoint, timeout_s=self._settings.timeout_s, places=1, secrets=secrets)
         try:

@@ -26,10 +26,10 @@ def main(bootstrap: Bootstrap) -> None:
         raise ProtocolError("the bootstrap of an evaluator holds options of another child")
     keep_freed_memory()
     sys.setswitchinterval(_SWITCH_S)
-    asyncio.run(_serve(bootstrap, bootstrap.options))
+    asyncio.run(_run_service(bootstrap, bootstrap.options))
 
 
-async def _serve(bootstrap: Bootstrap, options: EvaluatorOptions) -> None:
+async def _run_service(bootstrap: Bootstrap, options: EvaluatorOptions) -> None:
     async with AsyncExitStack() as stack:
         child: AsyncChild[Incoming] = await stack.enter_async_context(AsyncChild(bootstrap, Incoming))
         context = build_context(options, stack)

@@ -111,11 +111,11 @@ class EvaluatorContext:
             self.gates.forget(wait_id)
             self.last_negative_views.forget(wait_id)
             self.pictured.forget(wait_id)
-            self.widgets.forget(wait_id)
+            self.widgets.forget_wait(wait_id)
 
-    def rest(self) -> bool:
+    def release_idle_engine(self) -> bool:
         """Let go of an engine that has not read for long; return whether that freed its memory."""
-        return self._text is not None and self._text.rest()
+        return self._text is not None and self._text.release_idle_engine()
 
     async def off_loop(self, work: Callable[[], T]) -> T:
         """Run `work` in a thread, so that heartbeats go on."""
@@ -147,7 +147,7 @@ class EvaluatorContext:
         if self._text is None:
             return shot
         with self.counters.measure("ocr"), suppress(Unavailable):  # the question that needs the text reports the fault
-            return await self._text.read_look(shot, lambda: self.rings.take(job))
+            return await self._text.read_look(shot, lambda: self.rings.take_view(job))
         return shot
 
     async def read(
@@ -161,7 +161,7 @@ class EvaluatorContext:
         with nullcontext() if shot.lines is not None else self.counters.measure("ocr"):
             verdict = await self._text.look_for(shot, leaf, windows, echoes)
         if verdict.code == "engine":
-            self.judges.doubt(JudgeName.OCR)
+            self.judges.doubt_health(JudgeName.OCR)
         return JudgeReply(verdict, cost_usd=0.0)
 
     async def check_images(self, pngs: Sequence[bytes]) -> str:
@@ -213,12 +213,12 @@ class EvaluatorContext:
         """Keep the view's picture on disk, together with all that are to be kept in the same turn of the loop."""
         if self._keeping is None:
             self._to_keep = []
-            self._keeping = asyncio.create_task(self._keep())
+            self._keeping = asyncio.create_task(self._write_evidence())
         keeping, place = self._keeping, len(self._to_keep)
         self._to_keep.append(view)
         return (await asyncio.shield(keeping))[place]
 
-    async def _keep(self) -> list[Evidence]:
+    async def _write_evidence(self) -> list[Evidence]:
         await asyncio.sleep(0)
         self._keeping, views = None, self._to_keep
         return await self.off_loop(lambda: keep_views(views, self.evidence))

@@ -50,7 +50,7 @@ def place_labels(boxes: Sequence[Rect], sizes: Sequence[tuple[int, int]], width:
     cost = _measure_cost(boxes, width, height)
     chosen: dict[int, Rect] = {}
     for index in sorted(range(len(boxes)), key=lambda one: (boxes[one].area, one)):
-        label = _cheapest(boxes[index], sizes[index], cost)
+        label = _choose_cheapest(boxes[index], sizes[index], cost)
         chosen[index] = label
         cost[_slices(label)] += _ON_LABEL
     return [chosen[index] for index in range(len(boxes))]
@@ -69,13 +69,13 @@ def draw_marks(pixels: NDArray[np.uint8], marks: Sequence[ElementMark]) -> NDArr
     image = Image.frombuffer("RGB", (width, height), np.ascontiguousarray(pixels), "raw", "BGRX", 0, 1).copy()
     draw, font = ImageDraw.Draw(image), ImageFont.load_default(FONT_PX)
     labels = place_labels(
-        [_grow(one.bbox) for one in marks], [_measure_words(one.id, font) for one in marks], width, height
+        [_grow_box(one.bbox) for one in marks], [_measure_words(one.id, font) for one in marks], width, height
     )
     drawn = [_choose_colours(mark, label, pixels, n) for n, (mark, label) in enumerate(zip(marks, labels, strict=True))]
     for one in drawn:
         box = one.mark.bbox
-        if not _grow(_grow(box)).intersect(one.label):
-            draw.line([_centre(one.label), _nearest(box, one.label)], one.colour)
+        if not _grow_box(_grow_box(box)).intersect(one.label):
+            draw.line([_centre(one.label), _find_nearest_point(box, one.label)], one.colour)
         for out, colour in ((_EDGE_PX, one.ink), (_EDGE_PX - 1, one.colour)):
             draw.rectangle((box.x - out, box.y - out, box.right - 1 + out, box.bottom - 1 + out), outline=colour)
     for one in drawn:
@@ -97,7 +97,7 @@ def _measure_cost(boxes: Sequence[Rect], width: int, height: int) -> Cost:
     return cost
 
 
-def _cheapest(box: Rect, size: tuple[int, int], cost: Cost) -> Rect:
+def _choose_cheapest(box: Rect, size: tuple[int, int], cost: Cost) -> Rect:
     """Return the first of the cheapest places; what costs nothing ends the search."""
     best, least = Rect(0, 0, *size), -1
     for place in _list_places(box, size, cost.shape[1], cost.shape[0]):
@@ -143,19 +143,19 @@ def _measure_words(words: str, font: ImageFont.FreeTypeFont | ImageFont.ImageFon
 
 def _choose_colours(mark: ElementMark, label: Rect, pixels: NDArray[np.uint8], number: int) -> _Drawn:
     """Choose a colour that shows on the ground, another one than its neighbours in the list have."""
-    dark = _ground(mark.bbox, pixels) < _DARK_GROUND
+    dark = _measure_ground(mark.bbox, pixels) < _DARK_GROUND
     colours, ink = (ON_DARK, BLACK) if dark else (ON_LIGHT, WHITE)
     return _Drawn(mark, label, colours[number % len(colours)], ink)
 
 
-def _grow(box: Rect) -> Rect:
+def _grow_box(box: Rect) -> Rect:
     return Rect(box.x - _EDGE_PX, box.y - _EDGE_PX, box.w + 2 * _EDGE_PX, box.h + 2 * _EDGE_PX)
 
 
-def _ground(box: Rect, pixels: NDArray[np.uint8]) -> float:
+def _measure_ground(box: Rect, pixels: NDArray[np.uint8]) -> float:
     """Return the mean luma around the box (of the part that the picture shows)."""
     height, width = pixels.shape[:2]
-    shown = _grow(box).intersect(Rect(0, 0, width, height))
+    shown = _grow_box(box).intersect(Rect(0, 0, width, height))
     if shown is None:
         return 0.0
     rows = np.unique(np.linspace(shown.y, shown.bottom - 1, 9, dtype=np.intp))
@@ -174,7 +174,7 @@ def _centre(box: Rect) -> tuple[int, int]:
     return box.x + box.w // 2, box.y + box.h // 2
 
 
-def _nearest(box: Rect, to: Rect) -> tuple[int, int]:
+def _find_nearest_point(box: Rect, to: Rect) -> tuple[int, int]:
     x, y = _centre(to)
     return min(max(x, box.x), box.right - 1), min(max(y, box.y), box.bottom - 1)
 

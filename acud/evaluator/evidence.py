@@ -65,8 +65,8 @@ def keep_views(views: Sequence[EncodedView], directory: Path) -> list[Evidence]:
         sync(*(directory / name for name in names), directory)
     except OSError as fault:
         for name in names:
-            _discard(directory / name)
-        reason = _refusal(directory, fault).message
+            _remove_file(directory / name)
+        reason = _build_refusal(directory, fault).message
         return [replace(one, name="", reason=reason) if one.name else one for one in kept]
     return kept
 
@@ -112,11 +112,11 @@ def write_new(path: Path, data: bytes) -> None:
         with os.fdopen(os.open(path, _NEW, 0o600), "wb") as file:
             file.write(data)
     except OSError as fault:
-        _discard(path)
-        raise _refusal(path.parent, fault) from fault
+        _remove_file(path)
+        raise _build_refusal(path.parent, fault) from fault
 
 
-def _refusal(directory: Path, fault: OSError) -> Unavailable:
+def _build_refusal(directory: Path, fault: OSError) -> Unavailable:
     return Unavailable(f"cannot keep a picture in {directory}: {fault.strerror}")
 
 
@@ -153,7 +153,7 @@ def _encode_pixels(pixels: NDArray[np.uint8], ask: PictureAsk, size: tuple[int, 
     return png.encode(resized_pixels(pixels, size))
 
 
-def _discard(path: Path) -> None:
+def _remove_file(path: Path) -> None:
     try:
         path.unlink(missing_ok=True)
     except OSError:

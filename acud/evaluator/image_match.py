@@ -82,7 +82,7 @@ class Template(NamedTuple):
 
 
 class ImagePlace(NamedTuple):
-    """Where a picture is: its top left pixel, and how alike it is there."""
+    """A match of a picture: its top left pixel, and how alike the pixels there are."""
 
     x: int
     y: int
@@ -119,7 +119,7 @@ def places(template: Template, pixels: Pixels, similarity: float) -> list[ImageP
     plane = np.ascontiguousarray(pixels[:, :, template.channel])
     measured = (
         ImagePlace(x, y, similarity_at(template, pixels, x, y))
-        for x, y in _candidates(template, plane, similarity - _ROUNDING)
+        for x, y in _find_candidates(template, plane, similarity - _ROUNDING)
     )
     found = [one for one in measured if one.similarity >= similarity]
     return sorted(found, key=lambda one: (-one.similarity, one.y, one.x))
@@ -158,7 +158,7 @@ def _scale_template(
     return Template(scale, bgr, opaque, channel, mean, variance, pattern)
 
 
-def _candidates(template: Template, plane: Pixels, least: float) -> list[tuple[int, int]]:
+def _find_candidates(template: Template, plane: Pixels, least: float) -> list[tuple[int, int]]:
     """Return (column, row) of each place whose concordance may reach `least`; of very many only the local maxima."""
     rows, columns, scores = find_alike(template.pattern, plane, least)
     if len(rows) > _MOST_MEASURED:
@@ -174,7 +174,7 @@ def similarity_at(template: Template, pixels: Pixels, x: int, y: int) -> float:
     """Return the similarity of the picture to the place with the top left pixel (x, y)."""
     shown = pixels[y : y + template.height, x : x + template.width, :3]
     difference = shown.astype(np.float32) - template.bgr
-    whole = min(_concordance(template, shown), 1.0 - _colour_difference(template, difference) / 255.0)
+    whole = min(_measure_concordance(template, shown), 1.0 - _colour_difference(template, difference) / 255.0)
     return min(whole, _worst_window(template, shown, whole))
 
 
@@ -218,7 +218,7 @@ def _shift_values(values: Scores, down: float, right: float) -> Scores:
     return np.asarray(sum(parts) / len(parts), np.float64)
 
 
-def _concordance(template: Template, pixels: Pixels) -> float:
+def _measure_concordance(template: Template, pixels: Pixels) -> float:
     away, wanted = (one[:, :, template.channel] - template.mean for one in (pixels, template.bgr))
     if template.opaque is not None:
         away, wanted = away[template.opaque], wanted[template.opaque]

@@ -56,14 +56,14 @@ class ImageSearch:
         if sizes[0].width > width or sizes[0].height > height:
             size = f"{sizes[0].width}x{sizes[0].height}"
             return unknown("image_too_large", f"the image ({size}) is larger than the target ({width}x{height})")
-        return self._verdict(shot, leaf, sizes, origin)
+        return self._make_verdict(shot, leaf, sizes, origin)
 
     def why_useless(self, png: bytes) -> str:
         """Return why the picture cannot be looked for, "" where it can."""
         found = templates(png)
         return found.detail if isinstance(found, Verdict) else ""
 
-    def _verdict(self, shot: ViewPixels, leaf: ScreenImage, sizes: tuple[Template, ...], origin: Point) -> Verdict:
+    def _make_verdict(self, shot: ViewPixels, leaf: ScreenImage, sizes: tuple[Template, ...], origin: Point) -> Verdict:
         changes: dict[int, Mask] = {}
         for template in sizes:
             found = self._find_places(shot, leaf, template, changes)
@@ -111,19 +111,19 @@ class ImageSearch:
                 if anew.holds(moved.x, moved.y):
                     found[moved] = None
         known = tuple(sorted((*stand, *found), key=lambda one: (-one.similarity, one.y, one.x)))
-        self._keep(key, _Searched(pixels, known), sum(part.area for part in parts), whole.area)
+        self._keep_search(key, _Searched(pixels, known), sum(part.area for part in parts), whole.area)
         return known
 
-    def _keep(self, key: _Key, search: _Searched, searched_px: int, view_px: int) -> None:
+    def _keep_search(self, key: _Key, search: _Searched, searched_px: int, view_px: int) -> None:
         with self._lock:
             self.searched_px += searched_px
             self.view_px += view_px
             self._searched[key] = search
             self._searched.move_to_end(key)
-            while len(self._searched) > 1 and self._bytes() > MAX_KEPT_BYTES:
+            while len(self._searched) > 1 and self._count_bytes() > MAX_KEPT_BYTES:
                 self._searched.popitem(last=False)
 
-    def _bytes(self) -> int:
+    def _count_bytes(self) -> int:
         return sum({id(one.pixels): one.pixels.nbytes for one in self._searched.values()}.values())
 
 

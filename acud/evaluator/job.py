@@ -46,7 +46,7 @@ async def run_job(job: Job, context: EvaluatorContext, tell: Tell) -> JobResult:
     if job.think is not None and not job.view.source:
         return JobResult(job.job_id, "done", thought=(await think(job.think, None, context)).thought)
     if job.diff is not None:
-        return await _differ(job, job.diff, context)
+        return await _make_difference(job, job.diff, context)
     if job.check_images:
         why = await context.check_images(job.check_images)
         return JobResult(job.job_id, "failed" if why else "done", reason=why)
@@ -54,7 +54,7 @@ async def run_job(job: Job, context: EvaluatorContext, tell: Tell) -> JobResult:
     if off:
         return JobResult(job.job_id, "failed", reason=f"the feature that answers {off[0]!r} is off")
     async with _choose_seat(job, context):
-        return await _look(job, context, tell)
+        return await _take_picture(job, context, tell)
 
 
 def _choose_seat(job: Job, context: EvaluatorContext) -> AbstractAsyncContextManager[None]:
@@ -67,7 +67,7 @@ def _choose_seat(job: Job, context: EvaluatorContext) -> AbstractAsyncContextMan
     return judges[0].seat() if judges and isinstance(judges[0], Seated) else nullcontext()
 
 
-async def _look(job: Job, context: EvaluatorContext, tell: Tell) -> JobResult:
+async def _take_picture(job: Job, context: EvaluatorContext, tell: Tell) -> JobResult:
     try:
         shot = await context.off_loop(partial(_take_frame, job, context))
         if _reads_at_once(job, shot, context):
@@ -111,7 +111,7 @@ def _reads_at_once(job: Job, shot: ViewPixels, context: EvaluatorContext) -> boo
     return not gated and any(ask.force or shot.identity not in leaf.memo for ask in job.asks for leaf in ask.asks)
 
 
-async def _differ(job: Job, ask: DiffAsk, context: EvaluatorContext) -> JobResult:
+async def _make_difference(job: Job, ask: DiffAsk, context: EvaluatorContext) -> JobResult:
     name = f"{job.job_id}.png"
     try:
         await context.off_loop(partial(write_difference, context.evidence, ask, context.spool / name))
@@ -136,7 +136,7 @@ async def _redact_for_picture(job: Job, shot: ViewPixels, context: EvaluatorCont
 
 def _take_frame(job: Job, context: EvaluatorContext) -> ViewPixels:
     """Return the newest frame, or the frame of the scene that the picture is of, if it is still kept."""
-    shot = context.rings.take(job)
+    shot = context.rings.take_view(job)
     at = job.picture.of_scene if job.picture is not None else None
     # Which places rules hide is known of the newest frame alone.
     kept = context.shown.pixels(shot.source, *at) if at is not None and job.hide is None else None
@@ -167,7 +167,7 @@ async def _answer_all(
     async with asyncio.TaskGroup() as group:
         cache = JobCache(group)
         batcher = QuestionBatcher(group, context.vision, context.counters)
-        asking = [group.create_task(WaitQuestions(ask, shot, context, cache, batcher).run()) for ask in job.asks]
+        asking = [group.create_task(WaitQuestions(ask, shot, context, cache, batcher).answer_all()) for ask in job.asks]
         last = await _as_they_come(asking, lambda some: tell(_make_part(job, shot, some)))
     return last, sum(encoded.spent_ms for encoded in cache.values_of(Encoded))
 

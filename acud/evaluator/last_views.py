@@ -48,10 +48,10 @@ class LastNegativeViews:
         self._views[wait_id] = view
         self._views.move_to_end(wait_id)
         self._first.pop(wait_id, None)
-        while len(self._views) > 1 and self._bytes() > NEGATIVE_VIEW_BYTES:
+        while len(self._views) > 1 and self._count_bytes() > NEGATIVE_VIEW_BYTES:
             self.forget(next(iter(self._views)))
 
-    def take(self, wait_id: str, epoch: int, changed_from: int | None) -> ViewPixels | EncodedView | None:
+    def pop(self, wait_id: str, epoch: int, changed_from: int | None) -> ViewPixels | EncodedView | None:
         """Return what was remembered of the wait, and forget it. A first view that shows frame `changed_from` of the
         ring's `epoch`, or a later one, was taken too late to be one of before.
         """
@@ -64,7 +64,7 @@ class LastNegativeViews:
         self._views.pop(wait_id, None)
         self._first.pop(wait_id, None)
 
-    def _bytes(self) -> int:
+    def _count_bytes(self) -> int:
         sizes: dict[int, int] = {}
         for view in self._views.values():
             if isinstance(view, EncodedView):
@@ -179,5 +179,5 @@ class ShownFrames:
         return kept.pixels if kept is not None and (kept.epoch, kept.frame) == (epoch, frame) else None
 
     def forget(self, source: str) -> None:
-        """Let go of a source that is no more."""
+        """Forget the frames of a source that has ended."""
         self._shown.pop(source, None)

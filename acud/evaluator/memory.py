@@ -72,7 +72,7 @@ class MemoryTrim:
         """Note that memory was used and freed."""
         self._worked = True
 
-    def check(self, *, busy: bool) -> None:
+    def trim_if_due(self, *, busy: bool) -> None:
         """Give back if that is due; then it is not due again before there was more work."""
         now_s = self._now()
         if not self._worked or now_s - self._last_s < (_BUSY_S if busy else _REST_S):

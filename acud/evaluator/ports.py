@@ -41,7 +41,7 @@ class Redactor(Protocol):
         before, a tenth for a changed line, nothing for one read already.
         """
 
-    def redact_lines(self, lines: Sequence[Line]) -> list[tuple[Line, RedactedText]]:
+    def redact_in_reading_order(self, lines: Sequence[Line]) -> list[tuple[Line, RedactedText]]:
         """Return the lines in reading order, each with its redacted text. Raises: TookTooLong."""
 
     def in_widgets(self, nodes: Sequence[Node]) -> list[str]:
@@ -60,7 +60,7 @@ class PassthroughRedactor:
     async def redact_shot(self, shot: ViewPixels, password_boxes: Iterable[Rect] = ()) -> RedactedPixels | Withheld:
         return RedactedPixels(shot, ())
 
-    def redact_lines(self, lines: Sequence[Line]) -> list[tuple[Line, RedactedText]]:
+    def redact_in_reading_order(self, lines: Sequence[Line]) -> list[tuple[Line, RedactedText]]:
         return [(line, RedactedText(line.text)) for row in rows(lines) for line in row]
 
     def in_widgets(self, nodes: Sequence[Node]) -> list[str]:

@@ -53,7 +53,7 @@ _SENT_S = 0.02  # A question to a model is on its way by then: making evidence n
 
 
 class SharedValue(NamedTuple, Generic[T]):
-    """A value, and whether this caller is the one it was made for."""
+    """A value, and whether it was computed for this caller."""
 
     value: T
     first: bool
@@ -69,9 +69,9 @@ class JobCache:
     async def once(self, key: Hashable, make: Coroutine[Any, Any, T]) -> SharedValue[T]:
         """Return what `make` gives for `key`; a later call with the same key leaves its own `make` unused."""
         first = key not in self
-        return SharedValue(await self.begin(key, make), first)
+        return SharedValue(await self.begin_value(key, make), first)
 
-    def begin(self, key: Hashable, make: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+    def begin_value(self, key: Hashable, make: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         """Return the task that makes the value of `key`; it is begun with `make` unless it runs already."""
         found = self._made.get(key)
         if found is not None:
@@ -118,7 +118,7 @@ class QuestionBatcher:
         """
         if not self.sharing or not isinstance(judge, Together):
             return await self._ask_alone(judge, question, picture)
-        call = self._join(judge, party, question, picture)
+        call = self._join_batch(judge, party, question, picture)
         place = len(call.questions) - 1
         reply = (await call.replies)[place]
         if len(call.questions) == 1 or not _is_open(reply):
@@ -130,7 +130,7 @@ class QuestionBatcher:
         self._counters.add("judge_calls")
         return await judge.evaluate(question, picture)
 
-    def _join(self, judge: Together, party: str, question: JudgeQuestion, picture: JudgePicture) -> _BatchedCall:
+    def _join_batch(self, judge: Together, party: str, question: JudgeQuestion, picture: JudgePicture) -> _BatchedCall:
         key = judge.name, party
         call = self._open.get(key)
         if call is None:
@@ -170,15 +170,15 @@ class WaitQuestions:
         self._verdicts: dict[int, Verdict] = dict(ask.known)
         self._answers: list[LeafAnswer] = []
 
-    async def run(self) -> Answered:
+    async def answer_all(self) -> Answered:
         """Return the answers, the whole verdict and the evidence kept for it."""
         for leaf in () if self._ask.force else self._ask.asks:
             if self._shot.identity in leaf.memo:
                 self._note(LeafAnswer(leaf.index, no("the same picture as before"), self._judge_of(leaf.index), "memo"))
-        if self._open() and await self._is_held_back():
+        if self._find_open_leaves() and await self._shows_too_little_change():
             return Answered(self._ask.wait_id, tuple(self._answers), self._judge_whole(), gated=True)
-        while wanted := self._open():
-            first, *others = (self._answer(i, self._leaves[i]) for i in self._choose_next(wanted))
+        while wanted := self._find_open_leaves():
+            first, *others = (self._answer_leaf(i, self._leaves[i]) for i in self._choose_next(wanted))
             # One alone needs no task: each is two more turns of the loop for an answer that is there.
             for answer in await asyncio.gather(first, *others) if others else (await first,):
                 self._note(answer)
@@ -209,10 +209,10 @@ class WaitQuestions:
         found: dict[int, Verdict] = {}
         for index, leaf in enumerate(condition_tree.leaves(until)):
             if isinstance(leaf, TextLeaf):
-                found[index] = (await self._cache.once(self._reading_key(leaf), self._read(leaf))).value.verdict
+                found[index] = (await self._cache.once(self._reading_key(leaf), self._read_text(leaf))).value.verdict
         return found
 
-    async def _is_held_back(self) -> bool:
+    async def _shows_too_little_change(self) -> bool:
         gates = self._context.gates
         return gates.applies(self._ask) and await self._context.off_loop(
             lambda: gates.holds_back(self._ask, self._shot)
@@ -225,18 +225,18 @@ class WaitQuestions:
         whole = self._judge_whole()
         answered = Answered(self._ask.wait_id, tuple(self._answers), whole)
         if self._ask.keep_evidence and (whole.answer is Answer.YES or not self._ask.asks):
-            return replace(answered, evidence=await self._evidence())
+            return replace(answered, evidence=await self._keep_proof())
         kept = (one for one in self._ask.later if one.keep_evidence and one.stage in later)
         if any(condition_tree.evaluate(one.until, later[one.stage]).answer is Answer.YES for one in kept):
             shown = await self._keep_evidence(await self._begin_encoding(self._shot))
             return replace(answered, evidence=replace(shown, before_reason="it was seen while older pixels were read"))
         return answered
 
-    async def _evidence(self) -> Evidence:
+    async def _keep_proof(self) -> Evidence:
         """Keep the picture that proves the verdict, and the one before it; waits of one job share files."""
         if self._ask.is_last_look:
             return await self._keep_evidence(await self._begin_encoding(self._shot))
-        before = self._context.last_negative_views.take(self._ask.wait_id, self._shot.epoch, self._ask.changed_from)
+        before = self._context.last_negative_views.pop(self._ask.wait_id, self._shot.epoch, self._ask.changed_from)
         showing, earlier_view = self._begin_encoding(self._shot), before and self._begin_encoding(before)
         shown = await showing
         if not shown.png or earlier_view is None:
@@ -267,18 +267,18 @@ class WaitQuestions:
             later.cancel()
 
     def _begin_encoding(self, view: ViewPixels | EncodedView) -> asyncio.Task[EncodedView]:
-        return self._cache.begin(_encoding_of(view), self._context.evidence_view(view))
+        return self._cache.begin_value(_encoding_of(view), self._context.evidence_view(view))
 
     async def _last_view(self) -> ViewPixels | EncodedView:
         """Return the view to remember: encoded where that was done while a judge thought."""
         return await self._begin_encoding(self._shot) if _encoding_of(self._shot) in self._cache else self._shot
 
-    def _open(self) -> frozenset[int]:
+    def _find_open_leaves(self) -> frozenset[int]:
         return condition_tree.open_leaves(self._ask.until, self._verdicts) & {leaf.index for leaf in self._ask.asks}
 
     def _choose_next(self, open_questions: frozenset[int]) -> list[int]:
         """Return the next questions: one image, else one text, else as many criteria as fit in one call."""
-        order = sorted(open_questions, key=lambda i: (_cost(self._leaves[i]), i))
+        order = sorted(open_questions, key=lambda i: (_rank_leaf(self._leaves[i]), i))
         if isinstance(self._leaves[order[0]], PixelLeaf):
             return order[:1]
         return order[: self._batcher.most]
@@ -293,19 +293,19 @@ class WaitQuestions:
             return IMAGE_SEARCH
         return JudgeName.OCR if isinstance(leaf, TextLeaf) else self._context.judges.choose(self._ask.judge)
 
-    async def _answer(self, index: int, leaf: Leaf) -> LeafAnswer:
+    async def _answer_leaf(self, index: int, leaf: Leaf) -> LeafAnswer:
         judge = self._judge_of(index)
         started = time.perf_counter()
         if isinstance(leaf, TextLeaf):
-            shared = await self._cache.once(self._reading_key(leaf), self._read(leaf))
+            shared = await self._cache.once(self._reading_key(leaf), self._read_text(leaf))
             sees = self._sees_instead(leaf, shared.value.verdict)
             if sees is not None:
                 judge = self._context.judges.choose(self._ask.judge)
-                shared = await self._criteria(judge, sees)
+                shared = await self._judge_criteria(judge, sees)
         elif isinstance(leaf, ScreenImage):
-            shared = await self._cache.once(leaf, self._find(leaf))
+            shared = await self._cache.once(leaf, self._find_image(leaf))
         elif isinstance(leaf, Criteria):
-            shared = await self._criteria(judge, leaf)
+            shared = await self._judge_criteria(judge, leaf)
         else:
             return LeafAnswer(index, unknown("engine", "a condition that no evaluator answers"), "")
         reply = shared.value
@@ -316,16 +316,16 @@ class WaitQuestions:
         spent = (reply.tokens_in, reply.tokens_out, reply.cost_usd)
         return LeafAnswer(index, reply.verdict, judge, "judge", spent_ms, *spent, reply.retry_after_s)
 
-    async def _criteria(self, judge: str, leaf: Criteria) -> Any:
+    async def _judge_criteria(self, judge: str, leaf: Criteria) -> Any:
         ask = self._ask
         question = JudgeQuestion(
-            leaf.criteria, ask.elapsed_s, ask.timeout_s, is_typed=ask.is_typed, claim=self._claim()
+            leaf.criteria, ask.elapsed_s, ask.timeout_s, is_typed=ask.is_typed, claim=self._make_claim()
         )
         judges = () if judge == JudgeName.OCR else self._context.judges.list_judges(self._ask.judge)
-        asked = self._look(judge, judges, question)
+        asked = self._ask_judges(judge, judges, question)
         return await self._cache.once((judge, *(one.name for one in judges), question_key(question)), asked)
 
-    def _claim(self) -> Claim:
+    def _make_claim(self) -> Claim:
         ask = self._ask
         left_s = max(0.0, ask.timeout_s - ask.elapsed_s) if ask.timeout_s > 0 else math.inf
         # Pixels that were not judged yet go before a second opinion.
@@ -341,32 +341,32 @@ class WaitQuestions:
     def _reading_key(self, leaf: TextLeaf) -> Hashable:
         return leaf, self._ask.windows, self._ask.origin, self._ask.echoes
 
-    async def _read(self, leaf: TextLeaf) -> JudgeReply:
-        return await self._context.read(self._shot, leaf, self._bars(leaf), self._ask.echoes)
+    async def _read_text(self, leaf: TextLeaf) -> JudgeReply:
+        return await self._context.read(self._shot, leaf, self._find_bars(leaf), self._ask.echoes)
 
-    def _bars(self, leaf: TextLeaf) -> tuple[WindowInfo, ...]:
+    def _find_bars(self, leaf: TextLeaf) -> tuple[WindowInfo, ...]:
         """Return the windows whose bars a number is not read from, in the pixels of the shot."""
         x, y = self._ask.origin.x + self._shot.crop.x, self._ask.origin.y + self._shot.crop.y
         return tuple(one.shift(-x, -y) for one in self._ask.windows) if isinstance(leaf, ScreenNumber) else ()
 
-    async def _find(self, leaf: ScreenImage) -> JudgeReply:
+    async def _find_image(self, leaf: ScreenImage) -> JudgeReply:
         png = self._ask.images.get(leaf.digest)
         return await self._context.find_image(self._shot, leaf, png, self._ask.origin)
 
-    async def _look(self, judge: str, judges: tuple[Judge, ...], question: JudgeQuestion) -> JudgeReply:
+    async def _ask_judges(self, judge: str, judges: tuple[Judge, ...], question: JudgeQuestion) -> JudgeReply:
         if judge == JudgeName.OCR:
             return JudgeReply(unknown("needs_vision", NEEDS_VISION), cost_usd=0.0)
         if not judges:
             return JudgeReply(unknown("engine", f"there is no judge {judge!r}: add [backends.{judge}] to acud.toml"))
-        return await first_answer(judges, lambda one: self._see(one, question))
+        return await first_answer(judges, lambda one: self._ask_judge(one, question))
 
-    async def _see(self, judge: Judge, question: JudgeQuestion) -> JudgeReply:
+    async def _ask_judge(self, judge: Judge, question: JudgeQuestion) -> JudgeReply:
         encoded = await self._encode_picture(judge)
         if isinstance(encoded, Withheld):
             return JudgeReply(unknown("redaction", encoded.reason), cost_usd=0.0)
         with self._evidence_meanwhile():
             reply = await self._batcher.ask(judge, self._ask.party or self._ask.wait_id, question, encoded.picture)
-        self._context.judges.doubt(judge.name, answered=reply.verdict.code not in CONTINUES)
+        self._context.judges.doubt_health(judge.name, answered=reply.verdict.code not in CONTINUES)
         return reply
 
     async def _encode_picture(self, judge: Judge) -> Encoded | Withheld:
@@ -379,7 +379,7 @@ class WaitQuestions:
         return (await self._cache.once(form, self._context.encode(shot, form))).value
 
 
-def _cost(leaf: Leaf) -> int:
+def _rank_leaf(leaf: Leaf) -> int:
     return 0 if isinstance(leaf, ScreenImage) else 1 if isinstance(leaf, TextLeaf) else 2
 
 

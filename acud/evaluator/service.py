@@ -53,38 +53,38 @@ class EvaluatorService:
         unexpected fault ends the process: the supervisor restarts it, with backoff and a limit.
         """
         async with asyncio.TaskGroup() as group:
-            receiving = group.create_task(self._receive(group))
-            lasting = [group.create_task(self._child.beat(self._heartbeat)), group.create_task(self._watch_health())]
+            receiving = group.create_task(self._handle_messages(group))
+            lasting = [group.create_task(it) for it in (self._child.send_beats(self._make_beat), self._watch_health())]
             asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, receiving.cancel)
             await asyncio.wait([receiving])
             self._context.widgets.close()
             for task in (*lasting, *(running.task for running in self._jobs.values())):
                 task.cancel()
 
-    async def _receive(self, group: asyncio.TaskGroup) -> None:
+    async def _handle_messages(self, group: asyncio.TaskGroup) -> None:
         await self._child.send(EvaluatorHello(os.getpid(), self._owns_ocr))
         async for message in self._child.messages():
             match message:
                 case Job():
-                    await self._begin(message, group)
+                    await self._begin_job(message, group)
                 case WaitsOver():
-                    await self._forget(message.wait_ids)
+                    await self._forget_waits(message.wait_ids)
                 case Stop():
                     return
                 case _:
-                    self._context.widgets.take(message, group, self._child.send)
+                    self._context.widgets.handle_message(message, group, self._child.send)
 
-    async def _begin(self, job: Job, group: asyncio.TaskGroup) -> None:
+    async def _begin_job(self, job: Job, group: asyncio.TaskGroup) -> None:
         if job.job_id in self._jobs:
             self._log.warning("job.repeated", job=job.job_id)
         elif len(self._jobs) >= self._max_jobs:
             await self._child.send(JobResult(job.job_id, "failed", reason=f"already at {self._max_jobs} jobs"))
         else:
-            task = group.create_task(self._work(job))
+            task = group.create_task(self._run_job(job))
             self._jobs[job.job_id] = _RunningJob(task, find_readers(job))
             task.add_done_callback(lambda _: self._on_job_ended(job.job_id))
 
-    async def _work(self, job: Job) -> None:
+    async def _run_job(self, job: Job) -> None:
         with self._context.counters.measure("job"):
             result = await run_job(job, self._context, self._child.send)
         await self._child.send(result)
@@ -94,7 +94,7 @@ class EvaluatorService:
         self._memory.note_work()
         self._context.forget(self._over.pop(job_id, ()))
 
-    async def _forget(self, wait_ids: tuple[str, ...]) -> None:
+    async def _forget_waits(self, wait_ids: tuple[str, ...]) -> None:
         """Forget waits that ended, and drop jobs that only read for them. A paid call of a model is not dropped."""
         self._context.forget(wait_ids)
         for job_id, running in list(self._jobs.items()):
@@ -104,18 +104,18 @@ class EvaluatorService:
                 if not running.left and running.task.cancel():
                     await self._child.send(JobResult(job_id, "dropped", reason="all its waits ended"))
 
-    def _heartbeat(self) -> Heartbeat:
-        self._context.rings.sweep()
-        if self._context.rest():
+    def _make_beat(self) -> Heartbeat:
+        self._context.rings.free_unneeded()
+        if self._context.release_idle_engine():
             self._memory.note_work()
-        self._memory.check(busy=bool(self._jobs))
+        self._memory.trim_if_due(busy=bool(self._jobs))
         return Heartbeat(
             jobs=tuple(self._jobs), rss_mb=child_process.rss_mb(), counters=self._context.counters.snapshot()
         )
 
     async def _watch_health(self) -> None:
         while True:
-            news = await self._context.judges.check()
+            news = await self._context.judges.check_health()
             if news is not None:
                 await self._child.send(news)
             await self._context.judges.wait_for_doubt(self._health_interval_s)

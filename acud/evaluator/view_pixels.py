@@ -21,7 +21,7 @@ from acud.protocol.questions import Hide, View, WidgetSources
 from acud.types import HiddenBox, Rect
 
 MAX_RINGS = 64
-"""Rings kept mapped; of live ones that costs address space only, and `sweep` lets go of the others."""
+"""Rings kept mapped; of live ones that costs address space only, and `free_unneeded` frees others."""
 TRIES = 4
 """Frames tried for one job before it is `frame_gone`; a copy takes a tenth of a frame's life even at 240 fps."""
 
@@ -59,10 +59,10 @@ def paint(pixels: NDArray[np.uint8], boxes: Iterable[Rect]) -> None:
 class Frames(Protocol):
     """Where jobs have their views from."""
 
-    def take(self, job: Job) -> ViewPixels:
+    def take_view(self, job: Job) -> ViewPixels:
         """Return the newest frame's view. Raises: FrameGone, or another AcudError when there is none."""
 
-    def sweep(self) -> None:
+    def free_unneeded(self) -> None:
         """Free what can no longer be requested."""
 
     def close(self) -> None:
@@ -87,18 +87,18 @@ class Rings:
             while self._readers:
                 self._readers.popitem()[1].close()
 
-    def sweep(self) -> None:
+    def free_unneeded(self) -> None:
         """Unmap rings whose file is gone: an epoch that ended would keep its 15 MB of shared memory until then. Never
         waits: rings in use just now are left for the next sweep.
         """
         if self._lock.acquire(blocking=False):
             try:
                 for path in [path for path in self._readers if not Path(path).exists()]:
-                    self._forget(path)
+                    self._forget_ring(path)
             finally:
                 self._lock.release()
 
-    def take(self, job: Job) -> ViewPixels:
+    def take_view(self, job: Job) -> ViewPixels:
         """Return the newest frame's view for `job`, copied, masked and identified. Blocks for about a millisecond.
 
         Raises: FrameGone when no frame from `min_frame` on could be read whole, or the ring is not of the job's epoch;
@@ -107,21 +107,21 @@ class Rings:
         with self._lock:
             for left in reversed(range(TRIES)):
                 try:
-                    return self._read(job)
+                    return self._read_pixels(job)
                 except FrameGone:
-                    self._forget(job.path)
+                    self._forget_ring(job.path)
                     if left == 0:
                         raise
         raise AssertionError("unreachable")
 
-    def _read(self, job: Job) -> ViewPixels:
-        reader = self._reader(job)
+    def _read_pixels(self, job: Job) -> ViewPixels:
+        reader = self._get_reader(job)
         known = job.hide.frame if job.hide is not None else None
         newest = min((frame for frame in (known, job.max_frame) if frame is not None), default=None)
         with reader.newest(job.min_frame, newest) as frame:
             return hiding(copy_view(frame, job.view, Rect(0, 0, reader.width, reader.height)), job.hide)
 
-    def _reader(self, job: Job) -> RingReader:
+    def _get_reader(self, job: Job) -> RingReader:
         reader = self._readers.get(job.path)
         if reader is None:
             reader = self._readers[job.path] = RingReader(job.path)
@@ -132,7 +132,7 @@ class Rings:
             self._readers.popitem(last=False)[1].close()
         return reader
 
-    def _forget(self, path: str) -> None:
+    def _forget_ring(self, path: str) -> None:
         reader = self._readers.pop(path, None)
         if reader is not None:
             reader.close()

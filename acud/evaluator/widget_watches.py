@@ -61,7 +61,7 @@ class WidgetWatches:
         self._told: dict[str, DisplayWidgets] = {}
         self._places: dict[str, str] = {}  # by wait: its display
 
-    def take(self, message: WidgetMessage, group: asyncio.TaskGroup, send: Send) -> None:
+    def handle_message(self, message: WidgetMessage, group: asyncio.TaskGroup, send: Send) -> None:
         """Handle a message; readings run in `group`, and answers go to `send`."""
         match message:
             case DisplayWidgets():
@@ -69,19 +69,19 @@ class WidgetWatches:
                 if (watch := self._displays.get(message.display)) is not None:
                     watch.update_display(message)
             case WidgetAsk():
-                self._ask(message, group, send)
+                self._begin_watch(message, group, send)
             case WidgetAskOver(wait_id=wait_id):
-                self.forget(wait_id)
+                self.forget_wait(wait_id)
             case WidgetLook(wait_id=wait_id):
                 if (watch := self._displays.get(self._places.get(wait_id, ""))) is not None:
-                    watch.look(wait_id)
+                    watch.answer_anew(wait_id)
             case WidgetsPainted(display=display, changed=changed):
                 if (watch := self._displays.get(display)) is not None:
                     watch.note_painted(changed)
 
-    def _ask(self, ask: WidgetAsk, group: asyncio.TaskGroup, send: Send) -> None:
+    def _begin_watch(self, ask: WidgetAsk, group: asyncio.TaskGroup, send: Send) -> None:
         if self._places.get(ask.wait_id, ask.display) != ask.display:
-            self.forget(ask.wait_id)
+            self.forget_wait(ask.wait_id)
         self._places[ask.wait_id] = ask.display
         watch = self._displays.get(ask.display)
         if watch is None:
@@ -89,14 +89,14 @@ class WidgetWatches:
             watch = self._displays[ask.display] = _DisplayWatch(
                 told, self._settings, self._mirrors, self._redactor, send
             )
-            watch.begin(group)
-        watch.ask(ask)
+            watch.begin_reading(group)
+        watch.add_ask(ask)
 
-    def forget(self, wait_id: str) -> None:
+    def forget_wait(self, wait_id: str) -> None:
         """Stop answering a wait; a display without waits is no longer watched."""
         display = self._places.pop(wait_id, "")
         watch = self._displays.get(display)
-        if watch is not None and watch.drop(wait_id):
+        if watch is not None and watch.drop_wait(wait_id):
             watch.close()
             del self._displays[display]
             self._told.pop(display, None)
@@ -130,39 +130,39 @@ class _DisplayWatch:
         self._held: tuple[str, str] | None = None
         self._task: asyncio.Task[None] | None = None
 
-    def begin(self, group: asyncio.TaskGroup) -> None:
+    def begin_reading(self, group: asyncio.TaskGroup) -> None:
         """Read from now on."""
-        self._hold()
-        self._task = group.create_task(self._run())
+        self._hold_mirror()
+        self._task = group.create_task(self._read_repeatedly())
 
     def close(self) -> None:
         if self._task is not None:
             self._task.cancel()
-        self._release()
+        self._release_mirror()
 
     # ---- what may change an answer ---------------------------------------------------------------------------------
 
-    def ask(self, ask: WidgetAsk) -> None:
+    def add_ask(self, ask: WidgetAsk) -> None:
         self._asked[ask.wait_id] = _AnsweredAsk(ask, None)
         self._there = {key for key in self._there if key[0] != ask.wait_id}
         self._there |= {(ask.wait_id, one.index) for one in ask.questions if one.was_there}
         self._due.set()
 
-    def drop(self, wait_id: str) -> bool:
+    def drop_wait(self, wait_id: str) -> bool:
         """Stop answering a wait; return whether none is left."""
         self._asked.pop(wait_id, None)
         self._looks.discard(wait_id)
         self._there = {key for key in self._there if key[0] != wait_id}
         return not self._asked
 
-    def look(self, wait_id: str) -> None:
+    def answer_anew(self, wait_id: str) -> None:
         """Answer a wait from a reading that begins now."""
         self._looks.add(wait_id)
         self._due.set()
 
     def update_display(self, display: DisplayWidgets) -> None:
         self._told = display
-        self._hold()
+        self._hold_mirror()
         self._due.set()
 
     def note_painted(self, changed_boxes: tuple[Rect, ...] | None) -> None:
@@ -171,31 +171,31 @@ class _DisplayWatch:
         self._changed = boxes if boxes is not None and len(boxes) <= _MOST_BOXES else None
         self._due.set()
 
-    def _hold(self) -> None:
+    def _hold_mirror(self) -> None:
         key = (self._told.bus_address, self._told.a11y_address)
         if key != self._held:
-            self._release()
+            self._release_mirror()
             with suppress(NotInstalled):  # each reading says so
                 self._mirrors.hold(key, self._due.set)
                 self._held, self._changed = key, None
 
-    def _release(self) -> None:
+    def _release_mirror(self) -> None:
         if self._held is not None:
             self._mirrors.release(self._held, self._due.set)
             self._held = None
 
     # ---- reading ---------------------------------------------------------------------------------------------------
 
-    async def _run(self) -> None:
+    async def _read_repeatedly(self) -> None:
         while True:
-            await self._wait()
+            await self._await_change()
             begun = time.monotonic()
             self._due.clear()
-            await self._read()
+            await self._read_widgets()
             spent_s = time.monotonic() - begun
             await asyncio.sleep(min(max(_PAUSE_S, _SHARE * spent_s), _MOST_PAUSE_S))
 
-    async def _wait(self) -> None:
+    async def _await_change(self) -> None:
         """Wait until something may have changed, or something that failed is to be tried again."""
         again_s = self._backoff_s or (self._mirrors.ask_again_s(self._held) if self._held is not None else None)
         try:
@@ -204,7 +204,7 @@ class _DisplayWatch:
         except TimeoutError:
             return
 
-    async def _read(self) -> None:
+    async def _read_widgets(self) -> None:
         begun_ns = time.monotonic_ns()
         looks, self._looks = self._looks, set()
         # What is painted while it is read may have been read before: it is in doubt the next time.

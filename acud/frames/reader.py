@@ -55,12 +55,12 @@ class FrameView:
         """Return the frame, or the part `crop` of it, as a new C-contiguous array, checked. Raises: FrameGone when the
         frame was overwritten; InvalidRequest when `crop` is not inside the frame.
         """
-        part = self.pixels if crop is None else self._crop(crop)
+        part = self.pixels if crop is None else self._cut_crop(crop)
         kept = np.array(part, order="C", copy=True)
         self.check()
         return kept
 
-    def _crop(self, crop: Rect) -> Pixels:
+    def _cut_crop(self, crop: Rect) -> Pixels:
         height, width = self.pixels.shape[:2]
         if crop.w < 1 or crop.h < 1 or not Rect(0, 0, width, height).contains(crop):
             raise InvalidRequest(f"the crop {crop} is not inside the {width}x{height} frame")

@@ -102,7 +102,7 @@ class Totals:
         self._before: dict[str, float] = {}
         self._now: Mapping[str, float] = {}
 
-    def take(self, counters: Mapping[str, float]) -> None:
+    def note_counters(self, counters: Mapping[str, float]) -> None:
         """Note the newest heartbeat's `counters`, which are kept, not copied."""
         self._now = counters
 

@@ -14,19 +14,19 @@ Boxes = NDArray[np.int64]
 
 def spread(flags: Flags, wide: int, high: int) -> Flags:
     """Return which pixels have a set one in the `wide` x `high` (both odd) around them: a dilation."""
-    across = _any_of(_pad(flags, wide // 2, 1), wide, 1)
-    return _any_of(_pad(across, high // 2, 0), high, 0)
+    across = _any_of(_pad_flags(flags, wide // 2, 1), wide, 1)
+    return _any_of(_pad_flags(across, high // 2, 0), high, 0)
 
 
 def long_runs(flags: Flags, least: int, *, axis: int) -> Flags:
     """Return the pixels in straight runs of at least `least` along `axis`; half is enough at the picture's edge."""
     edge = least // 2
-    starts = ~_any_of(~_pad(flags, edge, axis, fill=True), least, axis)
-    whole = _any_of(_pad(starts, least - 1, axis), least, axis)
+    starts = ~_any_of(~_pad_flags(flags, edge, axis, fill=True), least, axis)
+    whole = _any_of(_pad_flags(starts, least - 1, axis), least, axis)
     return whole[:, edge:-edge] if axis else whole[edge:-edge]
 
 
-def _pad(flags: Flags, width: int, axis: int, *, fill: bool = False) -> Flags:
+def _pad_flags(flags: Flags, width: int, axis: int, *, fill: bool = False) -> Flags:
     height, wide = flags.shape
     padded = np.full((height, wide + 2 * width) if axis else (height + 2 * width, wide), fill)
     padded[(slice(None), slice(width, width + wide)) if axis else slice(width, width + height)] = flags

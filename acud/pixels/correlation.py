@@ -42,7 +42,7 @@ def find_alike(pattern: PixelPattern, plane: Plane, least: float) -> Alike:
     row by row within a tile. A plane smaller than the pattern has none.
     """
     height, width = pattern.values.shape
-    (down, high), (across, wide) = _split(plane.shape[0], height), _split(plane.shape[1], width)
+    (down, high), (across, wide) = _plan_tiles(plane.shape[0], height), _plan_tiles(plane.shape[1], width)
     share = (1 - math.sqrt(1 - least**2)) / least
     least_range = 2 * share * math.sqrt(pattern.energy / pattern.values.size)
     found: list[Alike] = [(np.zeros(0, np.intp), np.zeros(0, np.intp), np.zeros(0, np.float32))]
@@ -60,7 +60,7 @@ def find_alike(pattern: PixelPattern, plane: Plane, least: float) -> Alike:
 def _score_tile(pattern: PixelPattern, tile: Plane, share: float, size: tuple[int, int]) -> Alike:
     """Return the places whose product with the pattern is at least that `share` of its own."""
     height, width = pattern.values.shape
-    spectra = (_kept_transforms if math.prod(size) <= _TILE_PX**2 else _transform)(pattern, size)
+    spectra = (_kept_transforms if math.prod(size) <= _TILE_PX**2 else _transform_pattern)(pattern, size)
 
     def correlate(at: int) -> Values:
         products = np.fft.irfft2(np.fft.rfft2(values, size) * spectra[at], size)
@@ -76,15 +76,15 @@ def _score_tile(pattern: PixelPattern, tile: Plane, share: float, size: tuple[in
     return rows, columns, 2 * products[rows, columns] / (energies[rows, columns] + np.float32(pattern.energy))
 
 
-def _transform(pattern: PixelPattern, size: tuple[int, int]) -> list[NDArray[np.complexfloating]]:
+def _transform_pattern(pattern: PixelPattern, size: tuple[int, int]) -> list[NDArray[np.complexfloating]]:
     parts = (pattern.values,) if pattern.counts is None else (pattern.values, pattern.counts)
     return [np.fft.rfft2(one, size).conj() for one in parts]
 
 
-_kept_transforms = lru_cache(maxsize=64)(_transform)  # small parts of many frames: 0.5 MB for one at most
+_kept_transforms = lru_cache(maxsize=64)(_transform_pattern)  # small parts of many frames: 0.5 MB for one at most
 
 
-def _split(side: int, part: int) -> tuple[int, int]:
+def _plan_tiles(side: int, part: int) -> tuple[int, int]:
     """Return how many places of `part` in `side` one tile decides, and the length of its transform: the next one
     without a prime factor above 5, which transforms are fast for.
     """

@@ -20,13 +20,13 @@ def resize(values: NDArray[Any], size: tuple[int, int], *, cubic: bool = False) 
     """Return `values` (height x width, or x channels) in `size` (width, height): along each axis the mean of what a
     pixel covers if that is more than one, else what lies between the nearest, by a line or a `cubic` curve.
     """
-    columns = _weights(values.shape[1], size[0], cubic=cubic)
-    rows: NDArray[np.float32] = np.tensordot(_weights(values.shape[0], size[1], cubic=cubic), values, 1)
+    columns = _compute_weights(values.shape[1], size[0], cubic=cubic)
+    rows: NDArray[np.float32] = np.tensordot(_compute_weights(values.shape[0], size[1], cubic=cubic), values, 1)
     resized: NDArray[np.float32] = rows @ columns.T if values.ndim == 2 else columns @ rows
     return resized
 
 
-def _weights(inner: int, outer: int, *, cubic: bool) -> NDArray[np.float32]:
+def _compute_weights(inner: int, outer: int, *, cubic: bool) -> NDArray[np.float32]:
     """Return how much each of `inner` pixels counts for each of `outer`, as OpenCV has it."""
     ratio = inner / outer
     if ratio > 1:

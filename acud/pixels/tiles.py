@@ -45,14 +45,14 @@ class TileCompare:
         About 0.25 ms for a whole 1280x720 frame, changed or not, and in proportion for a box.
         """
         mask = np.zeros((self.rows, self.columns), np.bool_)
-        span = self._span(box)
+        span = self._find_span(box)
         if span is not None:
             top, bottom, left, right = span
-            mask[top:bottom, left:right] = self._compare(self._words(old), self._words(new), span)
+            mask[top:bottom, left:right] = self._compare_tiles(self._as_words(old), self._as_words(new), span)
         return mask
 
     def everything(self) -> Mask:
-        """Return the mask of a frame without another to compare: every tile changed."""
+        """Return the mask with every tile changed, for a frame without an earlier frame."""
         return np.ones((self.rows, self.columns), np.bool_)
 
     def bounds(self, mask: Mask) -> Rect | None:
@@ -68,7 +68,7 @@ class TileCompare:
         x, y = left * TILE_PX, top * TILE_PX
         return Rect(x, y, min(right * TILE_PX, self.width) - x, min(bottom * TILE_PX, self.height) - y)
 
-    def _span(self, box: Rect | None) -> tuple[int, int, int, int] | None:
+    def _find_span(self, box: Rect | None) -> tuple[int, int, int, int] | None:
         """Return (top, bottom, left, right) of the tiles that `box` touches."""
         if box is None:
             return 0, self.rows, 0, self.columns
@@ -78,21 +78,21 @@ class TileCompare:
             return None
         return y // TILE_PX, -(-bottom // TILE_PX), x // TILE_PX, -(-right // TILE_PX)
 
-    def _words(self, frame: Pixels) -> npt.NDArray[Any]:
+    def _as_words(self, frame: Pixels) -> npt.NDArray[Any]:
         return np.ndarray((self.height, self.width // self._pixels_per_word), self._word, frame)
 
-    def _compare(self, old: npt.NDArray[Any], new: npt.NDArray[Any], span: tuple[int, int, int, int]) -> Mask:
+    def _compare_tiles(self, old: npt.NDArray[Any], new: npt.NDArray[Any], span: tuple[int, int, int, int]) -> Mask:
         top, bottom, left, right = span
         per_tile = TILE_PX // self._pixels_per_word
         columns = slice(left * per_tile, min(right * per_tile, old.shape[1]))
         for row in range(top, bottom, _STRIP_ROWS):
-            self._fold(old, new, row, min(row + _STRIP_ROWS, bottom), columns)
+            self._fold_rows(old, new, row, min(row + _STRIP_ROWS, bottom), columns)
         folded = self._folded[top:bottom, left * per_tile : right * per_tile]
         by_tile = np.bitwise_or.reduce(folded.reshape(bottom - top, right - left, per_tile), axis=2)
         changed: Mask = (by_tile & self._colour) != 0
         return changed
 
-    def _fold(self, old: npt.NDArray[Any], new: npt.NDArray[Any], row: int, end: int, columns: slice) -> None:
+    def _fold_rows(self, old: npt.NDArray[Any], new: npt.NDArray[Any], row: int, end: int, columns: slice) -> None:
         """Combine by OR, per row of tiles and per word column, what differs. Words past the frame's edge stay zero."""
         y, y_end = row * TILE_PX, min(end * TILE_PX, self.height)
         out = self._differs[: y_end - y, columns]
@@ -132,7 +132,7 @@ def identity(pixels: Pixels, ignore: Iterable[Rect] = ()) -> str:
     for top in range(0, height, _MASKED_ROWS):
         strip = scratch[: min(_MASKED_ROWS, height - top)]
         np.bitwise_and(words[top : top + len(strip)], _COLOUR, out=strip)
-        _blacken(strip, top, boxes)
+        _blacken_boxes(strip, top, boxes)
         digest.update(strip.data)
     return digest.hexdigest()
 
@@ -150,6 +150,6 @@ def blackout(pixels: Pixels, boxes: Iterable[Rect]) -> Pixels:
     return black
 
 
-def _blacken(strip: npt.NDArray[np.uint32], top: int, boxes: list[Rect]) -> None:
+def _blacken_boxes(strip: npt.NDArray[np.uint32], top: int, boxes: list[Rect]) -> None:
     for box in boxes:
         strip[max(0, box.y - top) : max(0, box.bottom - top), max(0, box.x) : max(0, box.right)] = 0

@@ -48,7 +48,7 @@ class AsyncChild(Generic[Incoming]):
             if message is not None:
                 yield message
 
-    async def beat(self, heartbeat: Callable[[], Heartbeat]) -> None:
+    async def send_beats(self, heartbeat: Callable[[], Heartbeat]) -> None:
         """Send a heartbeat now and then every `heartbeat_s`, for ever; run it as a task. The next one comes later while
         no messages, jobs or counts change.
         """

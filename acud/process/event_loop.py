@@ -80,10 +80,10 @@ class EventLoop:
         timer = Timer(at_s, callback)
         heapq.heappush(self._timers, (at_s, next(self._order), timer))
         if len(self._timers) > self._tidy_at:
-            self._tidy()
+            self._drop_cancelled()
         return timer
 
-    def _tidy(self) -> None:
+    def _drop_cancelled(self) -> None:
         """Drop cancelled timers, as an unneeded deadline in a week would stay for a week. Done each time the number has
         doubled, so that it costs a constant time for each timer.
         """

@@ -20,24 +20,24 @@ class SystemdNotifier:
 
     def ready(self, status: str) -> None:
         """Report that requests are answered."""
-        self._send(f"READY=1\nSTATUS={status}")
+        self._send_text(f"READY=1\nSTATUS={status}")
 
     def alive(self) -> None:
-        self._send("WATCHDOG=1")
+        self._send_text("WATCHDOG=1")
 
     def stopping(self) -> None:
         """Report that the end has begun."""
-        self._send("STOPPING=1")
+        self._send_text("STOPPING=1")
 
     def keep(self, name: str, given: socket.socket) -> None:
         """Have systemd keep a duplicate of a socket for the next run, if FileDescriptorStoreMax= allows it."""
-        self._send(f"FDSTORE=1\nFDNAME={name}", [given.fileno()])
+        self._send_text(f"FDSTORE=1\nFDNAME={name}", [given.fileno()])
 
     def drop(self, name: str) -> None:
         """Have systemd close a socket that it keeps."""
-        self._send(f"FDSTOREREMOVE=1\nFDNAME={name}")
+        self._send_text(f"FDSTOREREMOVE=1\nFDNAME={name}")
 
-    def _send(self, text: str, fds: Sequence[int] = ()) -> None:
+    def _send_text(self, text: str, fds: Sequence[int] = ()) -> None:
         if not self._address:
             return
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as sender:

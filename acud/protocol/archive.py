@@ -86,7 +86,7 @@ class Compacted(Struct, frozen=True, tag="compacted", forbid_unknown_fields=True
 
 
 class ArchiveFault(Struct, frozen=True, tag="fault", forbid_unknown_fields=True):
-    """Why it was not done."""
+    """Why the backup or restore was not made."""
 
     code: str
     message: str

@@ -41,7 +41,7 @@ def encode_lean(message: msgspec.Struct) -> bytes:
     week. The reader has the same defaults. Raises: InvalidRequest as `encode` does.
     """
     try:
-        return _ENCODER.encode(_lean(message))
+        return _ENCODER.encode(_drop_defaults(message))
     except (OverflowError, UnicodeEncodeError) as fault:
         raise _refused_value(message, fault) from fault
 
@@ -68,18 +68,18 @@ def refused_text(fault: UnicodeEncodeError) -> InvalidRequest:
     return InvalidRequest(f"the text {shown!r} is no Unicode: character {fault.start + 1}", hint="send UTF-8")
 
 
-def _lean(value: Any) -> Any:
+def _drop_defaults(value: Any) -> Any:
     if isinstance(value, msgspec.Struct):
         config = value.__struct_config__
         if config.array_like:  # its places are its names
             return value
         tag = {} if config.tag is None else {config.tag_field: config.tag}
         said = ((name, getattr(value, field), default) for field, name, default in _list_fields(type(value)))
-        return tag | {name: _lean(one) for name, one, default in said if one != default}
+        return tag | {name: _drop_defaults(one) for name, one, default in said if one != default}
     if isinstance(value, tuple | list):
-        return [_lean(one) for one in value]
+        return [_drop_defaults(one) for one in value]
     if isinstance(value, dict):
-        return {name: _lean(one) for name, one in value.items()}
+        return {name: _drop_defaults(one) for name, one in value.items()}
     return value
 
 

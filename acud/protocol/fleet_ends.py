@@ -20,7 +20,7 @@ REARMED = "rearmed"
 
 
 def end_lost(info: WaitInfo, state: WaitState, reason: str, utc_s: float) -> WaitInfo:
-    """Return the wait as the fleet ends it: timed out or failed. `reason`: what became of its host."""
+    """Return the wait as the fleet ends it: timed out or failed. `reason`: why its host is gone."""
     spec = info.spec
     display = f"on {info.display}" if info.display else ""
     again = rearmed_text(info.rearmed) if info.rearmed is not None else ""

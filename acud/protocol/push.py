@@ -26,7 +26,7 @@ class PushTarget(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PushInfo(Struct, frozen=True, forbid_unknown_fields=True):
-    """One subscription, as it may be shown. `service`: the host of its push service."""
+    """A push subscription without its secrets. `service`: the host of its push service."""
 
     push_id: str
     pass_id: str
@@ -54,8 +54,8 @@ def is_service(endpoint: str, services: Sequence[str]) -> bool:
         return False
     host = parts.hostname or ""
     usual = parts.scheme == "https" and parts.port in (None, 443)
-    return any(origin == one if "://" in one else usual and _matches(host, one) for one in services)
+    return any(origin == one if "://" in one else usual and _is_host_of(host, one) for one in services)
 
 
-def _matches(host: str, service: str) -> bool:
+def _is_host_of(host: str, service: str) -> bool:
     return host.endswith(service[1:]) if service.startswith("*.") else host == service

@@ -61,7 +61,7 @@ class Decoder:
         """Return the next whole message, or None if it is not there yet. Raises: Malformed; after it, nothing can be
         read from this peer.
         """
-        if not self._greeted and not self._greet():
+        if not self._greeted and not self._read_greeting():
             return None
         at = 0
         message = None
@@ -77,7 +77,7 @@ class Decoder:
         del self._data[:at]
         return message
 
-    def _greet(self) -> bool:
+    def _read_greeting(self) -> bool:
         head = self._data[:_GREETING_BYTES]
         if (head and head[0] != _SIGNATURE[0]) or (len(head) > 10 and (not head[9] & 1 or head[10] < 3)):
             raise Malformed("not a ZMTP 3 greeting")

@@ -105,7 +105,7 @@ def finish_swap(home: Path) -> str:
     aside = home / read_swap_note(note).aside
     aside.mkdir(mode=0o700, exist_ok=True)
     for item in _ITEMS:
-        _exchange(home, aside, item)
+        _exchange_item(home, aside, item)
     sync(aside)
     sync(home)
     note.unlink()
@@ -124,7 +124,7 @@ def read_swap_note(note: Path) -> _Note:
     return found
 
 
-def _exchange(home: Path, aside: Path, item: str) -> None:
+def _exchange_item(home: Path, aside: Path, item: str) -> None:
     staged = home / STAGE / item
     if not staged.exists():
         return  # it is in its place already, or was never there

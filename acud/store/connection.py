@@ -31,7 +31,7 @@ class Database:
         self._begun = self._closed = False
         self.undone = 0  # how often writes were undone: caches of written values are void then
         self._broken: StoreUnavailable | None = None
-        self.lost = database_file.keep_lost(path, now_utc_s)  # what a damaged log lost before this start; None: nothing
+        self.lost = database_file.keep_damaged_log(path, now_utc_s)  # what a damaged log lost; None: nothing
         self._connection = database_file.open_database(
             path,
             busy_timeout_s=busy_timeout_s,
@@ -42,7 +42,7 @@ class Database:
 
     @property
     def in_turn(self) -> bool:
-        """Whether something was written (or failed to be) since the last commit."""
+        """Whether a write was made or tried since the last commit."""
         return self._begun or self._broken is not None
 
     def read(self, sql: str, bindings: Mapping[str, Value] = _NOTHING) -> list[Row]:
@@ -56,7 +56,7 @@ class Database:
                 rows.append(dict(zip(names, values, strict=True)))
             return rows
         except _FAULTS as fault:
-            raise self._undo(fault) from fault
+            raise self._undo_savepoint(fault) from fault
 
     def write(self, sql: str, bindings: Mapping[str, Value] = _NOTHING) -> int:
         """Run one changing statement in the turn's transaction; return the number of rows it changed. Raises:
@@ -67,7 +67,7 @@ class Database:
 
     def write_returning(self, sql: str, bindings: Mapping[str, Value] = _NOTHING) -> list[Row]:
         """Run one changing statement with a RETURNING clause; return its rows. Raises: as `write`."""
-        self._begin()
+        self._begin_transaction()
         return self.read(sql, bindings)
 
     def insert(self, sql: str, bindings: Mapping[str, Value]) -> int:
@@ -83,7 +83,7 @@ class Database:
 
     def begin_savepoint(self) -> None:
         """Begin the writes that `end_savepoint` keeps or undoes."""
-        self._begin()
+        self._begin_transaction()
         self.read("SAVEPOINT mutation")
 
     def end_savepoint(self, *, keep: bool) -> None:
@@ -109,7 +109,7 @@ class Database:
             self._broken = None
 
     def rollback_turn(self) -> None:
-        """Undo the turn's writes; harmless when there are none."""
+        """Undo the turn's writes; harmless without writes."""
         self._roll_back()
         self._broken = None
 
@@ -122,7 +122,7 @@ class Database:
         with translate_faults(self.path):
             self._connection.close()
 
-    def _begin(self) -> None:
+    def _begin_transaction(self) -> None:
         if self._broken is not None:
             raise _copy_error(self._broken)
         if self._begun:
@@ -131,7 +131,7 @@ class Database:
         # IMMEDIATE: wait for the write lock now, not in the middle of the turn (sqlite.org/lang_transaction.html).
         self.read("BEGIN IMMEDIATE")
 
-    def _undo(self, fault: apsw.Error | OverflowError) -> AcudError:
+    def _undo_savepoint(self, fault: apsw.Error | OverflowError) -> AcudError:
         if isinstance(fault, OverflowError):  # refused before SQLite saw it: nothing of the turn is lost
             return InvalidRequest("a number is beyond the 64 bits that the store keeps")
         error = from_sqlite(fault, self.path)

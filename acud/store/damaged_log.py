@@ -86,11 +86,11 @@ def find_loss(path: Path) -> Loss | None:
 def _is_whole(header: tuple[int, ...], data: bytes) -> bool:
     magic, version = header[:2]
     return (
-        magic & ~1 == _MAGIC and version == _VERSION and _add_checksums(data[:24], (0, 0), _order(magic)) == header[6:]
+        magic & ~1 == _MAGIC and version == _VERSION and _add_checksums(data[:24], (0, 0), _endian(magic)) == header[6:]
     )
 
 
-def _order(magic: int) -> str:
+def _endian(magic: int) -> str:
     return ">" if magic & 1 else "<"
 
 
@@ -102,7 +102,7 @@ def _loss_after_break(data: bytes, header: tuple[int, ...], index: _Index | None
     ours: list[_Frame] = []
     is_broken = False
     for frame in _split_frames(data, page):
-        is_broken = is_broken or frame.salts != own or _add_checksums(frame.checked, sums, _order(magic)) != frame.sums
+        is_broken = is_broken or frame.salts != own or _add_checksums(frame.checked, sums, _endian(magic)) != frame.sums
         if not is_broken:
             good, sums = frame.number, frame.sums
             last_commit = frame.number if frame.is_commit else last_commit

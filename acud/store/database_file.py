@@ -44,7 +44,7 @@ def open_database(
         try:
             # Until all checks have passed, closing leaves the log as it is: a refused database stays as it was.
             connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-            _prepare(connection, path, busy_timeout_s)
+            _prepare_file(connection, path, busy_timeout_s)
             if drop_log:
                 # Else the next writes would precede the lost frames, which would be found lost again.
                 connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
@@ -56,7 +56,7 @@ def open_database(
     return connection
 
 
-def keep_lost(path: Path, now_utc_s: float) -> damaged_log.RescuedLog | None:
+def keep_damaged_log(path: Path, now_utc_s: float) -> damaged_log.RescuedLog | None:
     """Return what a damaged log of the store at `path` loses when opened, after copying its files; None: nothing. This
     process does not have it open. Raises: StoreUnavailable, also where there is no room for the copy.
     """
@@ -79,7 +79,7 @@ def _find_loss(path: Path) -> damaged_log.Loss | None:
         raise unavailable("cannot_open", path, fault.strerror or str(fault)) from fault
 
 
-def _prepare(connection: apsw.Connection, path: Path, busy_timeout_s: float) -> None:
+def _prepare_file(connection: apsw.Connection, path: Path, busy_timeout_s: float) -> None:
     connection.set_busy_timeout(int(busy_timeout_s * 1000))
     if connection.readonly("main"):
         raise unavailable("read_only", path, "the file or its file system is read-only")
@@ -88,8 +88,8 @@ def _prepare(connection: apsw.Connection, path: Path, busy_timeout_s: float) -> 
         words = " ".join(str(found).split()).removeprefix("*** in database main *** ")
         raise unavailable("corrupt", path, words)
     if connection.pragma("application_id") != APPLICATION_ID:
-        _claim(connection, path)
-    _configure(connection, path)
+        _claim_file(connection, path)
+    _set_pragmas(connection, path)
 
 
 def _refuse_foreign(path: Path) -> None:
@@ -132,7 +132,7 @@ def _has_tables(path: Path) -> bool:
             connection.close()
 
 
-def _claim(connection: apsw.Connection, path: Path) -> None:
+def _claim_file(connection: apsw.Connection, path: Path) -> None:
     # Before WAL is switched on, so that the id is in the file itself however early we are killed.
     if connection.execute(_SQL["user_tables"]).get:
         raise unavailable("foreign", path, "it has tables and no application id of ours")
@@ -149,7 +149,7 @@ def _claim(connection: apsw.Connection, path: Path) -> None:
         raise
 
 
-def _configure(connection: apsw.Connection, path: Path) -> None:
+def _set_pragmas(connection: apsw.Connection, path: Path) -> None:
     mode = connection.pragma("journal_mode", "wal")
     if mode != "wal":
         raise StoreUnavailable(

@@ -143,5 +143,5 @@ class TakeoverTable(Table):
         return self._read_all(_TAKEOVER, _TAKEOVERS_SQL["all"])
 
     def drop(self, number: int) -> None:
-        """Forget the display's takeover; harmless when it has none."""
+        """Delete the display's takeover; harmless without one."""
         self._database.write(_TAKEOVERS_SQL["drop"], {"number": number})

@@ -54,7 +54,7 @@ class EvidenceFiles(Table):
         try:
             size_bytes = path.stat().st_size
         except OSError:
-            raise _missing(name) from None
+            raise _build_missing(name) from None
         self._database.write(_SQL["insert"], _CODEC.bind(StoredEvidence(name, wait_id, identity, size_bytes, utc_s)))
 
     def get(self, name: str) -> StoredEvidence:
@@ -71,11 +71,11 @@ class EvidenceFiles(Table):
         self.get(name)
         path = file_path(self._directory, name)
         if not path.is_file():
-            raise _missing(name)
+            raise _build_missing(name)
         return path
 
     def missing(self) -> tuple[StoredEvidence, ...]:
-        """Return the rows with a missing file: another program removed it."""
+        """Return the rows whose file is missing, as another program removed it."""
         return tuple(
             row for row in self._read_all(_CODEC, _SQL["all"]) if not file_path(self._directory, row.name).exists()
         )
@@ -84,8 +84,8 @@ class EvidenceFiles(Table):
         """Delete the rows of waits that ended before, then the oldest rows over `max_bytes`; return their names. At
         most `limit` of each (-1: all). Pass the names to `remove_files` after the commit.
         """
-        old = self._delete(self._read_names("too_old", {"before_utc_s": before_utc_s, "limit": limit}))
-        return old + self._delete(self._read_names("over_size", {"max_bytes": max_bytes, "limit": limit}))
+        old = self._delete_rows(self._read_names("too_old", {"before_utc_s": before_utc_s, "limit": limit}))
+        return old + self._delete_rows(self._read_names("over_size", {"max_bytes": max_bytes, "limit": limit}))
 
     def remove_files(self, names: tuple[str, ...]) -> None:
         """Remove the files of deleted rows; missing files are fine. Raises: StoreUnavailable when one cannot be
@@ -94,36 +94,36 @@ class EvidenceFiles(Table):
         if self._database.in_turn:
             raise InternalError("evidence files are removed after the commit, not inside a turn")
         for name in names:
-            _unlink(file_path(self._directory, name))
+            _remove_file(file_path(self._directory, name))
 
     def orphans(self) -> tuple[Path, ...]:
         """Return every file in the directory that no row names. For the start: a newer file may be about to get one."""
         kept = set(self._read_names("names", {}))
         return tuple(sorted(path for path in self._directory.iterdir() if path.name not in kept and path.is_file()))
 
-    def sweep(self) -> tuple[str, ...]:
+    def remove_orphans(self) -> tuple[str, ...]:
         """Remove the orphans; return their names. Raises: as `remove_files`."""
         if self._database.in_turn:
             raise InternalError("orphans are swept outside a turn")
         found = self.orphans()
         for path in found:
-            _unlink(path)
+            _remove_file(path)
         return tuple(path.name for path in found)
 
     def _read_names(self, block: str, bindings: Row) -> tuple[str, ...]:
         return tuple(str(row["name"]) for row in self._database.read(_SQL[block], bindings))
 
-    def _delete(self, names: tuple[str, ...]) -> tuple[str, ...]:
+    def _delete_rows(self, names: tuple[str, ...]) -> tuple[str, ...]:
         if names:
             self._database.write(_SQL["delete"], {"names": msgspec.json.encode(names).decode()})
         return names
 
 
-def _missing(name: str) -> NotFound:
+def _build_missing(name: str) -> NotFound:
     return NotFound(f"the evidence file {name} is missing", hint="somebody removed it from the directory")
 
 
-def _unlink(path: Path) -> None:
+def _remove_file(path: Path) -> None:
     try:
         path.unlink(missing_ok=True)
     except OSError as fault:

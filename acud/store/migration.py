@@ -53,7 +53,7 @@ def copy_database(connection: apsw.Connection, path: Path, target: Path) -> None
     still write. Raises: StoreUnavailable(`full`, `corrupt`), apsw.Error.
     """
     partial = target.with_name(f".{target.name}.partial")
-    _clear(partial)
+    _remove_partial(partial)
     os.close(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     try:
         with _hold_snapshot(connection):
@@ -63,7 +63,7 @@ def copy_database(connection: apsw.Connection, path: Path, target: Path) -> None
         partial.replace(target)
         sync(target.parent)
     except BaseException:
-        _clear(partial)
+        _remove_partial(partial)
         raise
 
 
@@ -97,7 +97,7 @@ def _copy_pages(connection: apsw.Connection, partial: Path, target: Path) -> Non
         raise unavailable("corrupt", target, str(found))
 
 
-def _clear(partial: Path) -> None:
+def _remove_partial(partial: Path) -> None:
     for name in (partial.name, f"{partial.name}-journal", f"{partial.name}-wal", f"{partial.name}-shm"):
         with suppress(FileNotFoundError):
             partial.with_name(name).unlink()
@@ -150,7 +150,7 @@ def migrate(
     if not lacking:
         return
     copied = before_upgrade(connection, path, lacking[0].name, keep_backups) if applied else None
-    _apply(connection, path, lacking, now_utc_s, copied)
+    _apply_migrations(connection, path, lacking, now_utc_s, copied)
 
 
 def check_known(applied: dict[int, str], steps: tuple[Migration, ...], path: Path) -> None:
@@ -162,7 +162,7 @@ def check_known(applied: dict[int, str], steps: tuple[Migration, ...], path: Pat
         raise unavailable("newer_schema", path, f"it has migration {strange[0]}; this acud knows up to {newest}")
 
 
-def _apply(
+def _apply_migrations(
     connection: apsw.Connection, path: Path, steps: list[Migration], now_utc_s: float, copied: Path | None
 ) -> None:
     step = steps[0]

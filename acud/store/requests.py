@@ -52,7 +52,7 @@ class RequestTable(Table):
         self._database.write(_SQL["withdraw"], {"request_id": request_id})
 
     def trim(self, before_utc_s: float, limit: int = -1) -> int:
-        """Delete requests older than that; return how many."""
+        """Delete requests older than the given time; return how many."""
         return self._database.write(_SQL["trim"], {"before_utc_s": before_utc_s, "limit": limit})
 
 

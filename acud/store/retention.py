@@ -53,12 +53,12 @@ def trim(store: Store, settings: StoreSettings, now_utc_s: float, limit: int = -
     system in the same way. Raises: StoreUnavailable.
     """
     with store.savepoint():
-        trimmed = _trim(store, settings, now_utc_s, limit)
+        trimmed = _trim_tables(store, settings, now_utc_s, limit)
         gives = store.free_pages.give_back() if limit >= 0 else False
     return msgspec.structs.replace(trimmed, more=trimmed.more or gives)
 
 
-def _trim(store: Store, settings: StoreSettings, now_utc_s: float, limit: int) -> TrimResult:
+def _trim_tables(store: Store, settings: StoreSettings, now_utc_s: float, limit: int) -> TrimResult:
     old_utc_s = now_utc_s - settings.keep_days * _DAY_S
     judged_utc_s = now_utc_s - settings.keep_evaluations_days * _DAY_S
     files = store.evidence.trim(old_utc_s, int(settings.evidence_max_mb * _MB), limit)

@@ -69,7 +69,7 @@ class RowCodec(Generic[T]):
         self._types = {name: hints[name] for name in kind.__struct_fields__}
         # Made once: msgspec analyses a type at each call with one.
         self._json = {name: json_decoder(hint) for name, hint in self._types.items() if not _is_plain(hint)}
-        self._members = {name: _members(hint) for name, hint in self._types.items() if name not in self._json}
+        self._members = {name: _list_members(hint) for name, hint in self._types.items() if name not in self._json}
         self._encode = [(name, _as_json if name in self._json else _to_plain) for name in self._types]
         self._types_kept = {name: _types_kept(hint) for name, hint in self._types.items() if name not in self._json}
 
@@ -120,7 +120,7 @@ def _is_plain(hint: Any) -> bool:
     return get_origin(hint) is None and isinstance(hint, type) and issubclass(hint, Enum)
 
 
-def _members(hint: Any) -> dict[Value, Enum]:
+def _list_members(hint: Any) -> dict[Value, Enum]:
     return {one.value: one for one in hint} if isinstance(hint, type) and issubclass(hint, Enum) else {}
 
 

@@ -70,7 +70,7 @@ class _OfState(Struct, frozen=True):
 
 
 class WaitTotals(Struct, frozen=True):
-    """The number of waits in each state, and the judge calls of them all."""
+    """The number of waits in each state, and the sum of their judge calls."""
 
     by_state: dict[WaitState, int]
     judge_calls: int
@@ -89,7 +89,7 @@ _SQL = load("waits", _WAIT)
 ANY_WAIT = WaitFilter()
 
 
-def _bind(wait: StoredWait) -> Row:
+def _bind_wait(wait: StoredWait) -> Row:
     return {**_WAIT.bind(wait), "words": words_of_wait(wait.wait_id, wait.spec, wait.display, wait.verdict)}
 
 
@@ -98,13 +98,13 @@ class WaitTable(Table):
 
     def insert(self, wait: StoredWait) -> None:
         """Keep a new wait. Raises: Conflict when its id exists already."""
-        self._database.write(_SQL["insert"], _bind(wait))
+        self._database.write(_SQL["insert"], _bind_wait(wait))
 
     def update(self, wait: StoredWait) -> None:
         """Replace all but id and creation of a wait that is watching; the new state may be any. Raises: Conflict
         (naming the state) when it has ended; NotFound.
         """
-        if self._database.write(_SQL["update_watching"], _bind(wait)) == 0:
+        if self._database.write(_SQL["update_watching"], _bind_wait(wait)) == 0:
             found = self.get(wait.wait_id)
             raise Conflict(f"wait {wait.wait_id} has ended: {found.state}", state=str(found.state))
 
@@ -187,7 +187,7 @@ class ImageTable(Table):
     """The table `wait_images`."""
 
     def keep(self, digest: str, png: bytes, utc_s: float) -> None:
-        """Keep a picture, or note that it is in use again."""
+        """Store a picture, or note that a wait uses it again."""
         self._database.write(_IMAGES_SQL["keep"], {"digest": digest, "png": png, "utc_s": utc_s})
 
     def get(self, digest: str) -> bytes | None:

@@ -34,13 +34,13 @@ from acud.supervisor.handlers import HANDLERS
 def main() -> int:
     """Run until a signal or a `shutdown` request; return the exit code."""
     try:
-        return _run("--debug" in sys.argv[1:])
+        return _run_daemon("--debug" in sys.argv[1:])
     except AcudError as fault:
         sys.stderr.write(f"acud: {fault}\n")
         return 1
 
 
-def _run(debug: bool) -> int:
+def _run_daemon(debug: bool) -> int:
     os.umask(0o077)
     # A core dump would hold keys and pictures of screens; children and programs on displays inherit this.
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -64,7 +64,7 @@ def _run(debug: bool) -> int:
 
 def _serve(settings: config.Settings, places: paths.Paths, opened: list[private_files.Deviation]) -> int:
     with _explain_os_errors(places.home):
-        swept = instance.sweep(places)
+        swept = instance.remove_leftovers(places)
     become_subreaper()
     given = http_listeners.inherited_sockets(_read_option("--sockets="), os.environ)
     is_made = False
@@ -120,7 +120,7 @@ def _redirect_log(places: paths.Paths, settings: config.DaemonSettings) -> Itera
     with contextlib.ExitStack() as stack:
         with _explain_os_errors(places.home):
             log_file = stack.enter_context(_open_log(places.debug_log))
-        stack.callback(os.dup2, stack.enter_context(_duplicate(sys.stderr)).fileno(), sys.stderr.fileno())
+        stack.callback(os.dup2, stack.enter_context(_duplicate_file(sys.stderr)).fileno(), sys.stderr.fileno())
         os.dup2(log_file.fileno(), sys.stderr.fileno())
         log.configure("supervisor", debug=settings.debug)
         try:
@@ -136,7 +136,7 @@ def _open_log(path: Path) -> IO[bytes]:
     return os.fdopen(descriptor, "ab", buffering=0)
 
 
-def _duplicate(file: IO[str]) -> IO[bytes]:
+def _duplicate_file(file: IO[str]) -> IO[bytes]:
     return os.fdopen(os.dup(file.fileno()), "wb", buffering=0)
 
 

@@ -42,7 +42,7 @@ class AccessTokens:
         now = self._clock.instant().utc_s
         if spent is None or spent.expires_utc_s <= now:
             raise NotFound("this login link was used already, or is too old", hint="acud web login makes another")
-        return self._keep(
+        return self._insert_token(
             AccessToken(
                 new_id("session"),
                 "session",
@@ -63,9 +63,9 @@ class AccessTokens:
         made = AccessToken(
             new_id("token"), "token", request.name, request.scope, request.displays, request.tasks, now, until_utc_s
         )
-        return self._keep(made, request.digest)
+        return self._insert_token(made, request.digest)
 
-    def _keep(self, token: AccessToken, digest: str) -> AccessToken:
+    def _insert_token(self, token: AccessToken, digest: str) -> AccessToken:
         self._store.insert(token, digest)
         return token
 

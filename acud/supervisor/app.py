@@ -91,7 +91,7 @@ class App(Core):
 
     def start(self) -> None:
         """Resume what a former supervisor left, start the children, and answer requests."""
-        self.store.evidence.sweep()
+        self.store.evidence.remove_orphans()
         self.displays.resume()
         self.takeovers.resume()
         self.terminals.resume()
@@ -110,7 +110,7 @@ class App(Core):
         self.listeners.start()
         self._home = self.paths.home.stat()
         self.loop.call_each(_HOME_S, self._check_home)
-        StoreTrim(self).begin()
+        StoreTrim(self).trim_some()
         self.loop.call_later(KEEP_S, self.sources.orphaned_rings.clear)
         # In a thread, and only after the other parts have begun: it would slow down every start.
         self.loop.call_later(_GRAMMAR_S, Thread(target=grammar, name="grammar", daemon=True).start)
@@ -169,7 +169,7 @@ class App(Core):
 
     async def _end_in_order(self, keep_displays: bool) -> None:
         await Callback(self.waits.when_broken)
-        await Callback(self.delivery.settle)
+        await Callback(self.delivery.finish_deliveries)
         self._end_children(keep_displays)
 
     def _end_children(self, keep_displays: bool) -> None:
@@ -180,22 +180,22 @@ class App(Core):
         for child in list(self.keeper.slots.values()):
             self.keeper.stop(child)
         if keep_displays:
-            self.loop.call_later(0.0, self._release)
+            self.loop.call_later(0.0, self._release_displays)
         else:
-            run_steps(self.displays.managed.end_all(), lambda _: self._finish())
+            run_steps(self.displays.managed.end_all(), lambda _: self._finish_stop())
             self.loop.call_later(_END_DEADLINE_S - _SETTLE_S, self._kill_displays)
 
     def _kill_displays(self) -> None:
         self.displays.managed.kill_all()
-        self._finish()
+        self._finish_stop()
 
-    def _finish(self) -> None:
+    def _finish_stop(self) -> None:
         # Last: the fleet process has ended by now, so it does not withdraw the recipes of these displays.
         self.displays.record_ends(_STOPPED)
         self.loop.call_later(0.0, self.loop.stop)
 
-    def _release(self) -> None:
-        self.displays.managed.release()
+    def _release_displays(self) -> None:
+        self.displays.managed.stop_watching()
         self.loop.stop()
 
     def close(self) -> None:
@@ -214,7 +214,7 @@ class App(Core):
     # ---- the end of a turn -----------------------------------------------------------------------------------------
 
     def _after_turn(self) -> None:
-        """Send jobs, commit, then send replies and events, until nothing more follows from that."""
+        """Send jobs, commit, then send replies and events; repeat until nothing more follows."""
         for _ in range(_PASSES):
             self.pool.dispatch()
             self.sources.flush()
@@ -230,7 +230,7 @@ class App(Core):
     # ---- for handlers ------------------------------------------------------------------------------------------------
 
     def status_of(self, feature: str) -> dict[str, str]:
-        """Return a feature's status; nothing when it is off."""
+        """Return a feature's status; empty when the feature is off."""
         return self.features[feature].status() if feature in self.features else {}
 
     def at_work(self, feature: str) -> int:

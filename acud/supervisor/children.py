@@ -78,7 +78,7 @@ class ChildOwner(Protocol):
 
 
 class Child:
-    """One child slot: its module and options, and the process that fills it now."""
+    """One child slot: its module and options, and the process in it now."""
 
     def __init__(self, name: str, kind: str, module: str, owner: ChildOwner) -> None:
         self.name, self.kind, self.module, self.owner = name, kind, module, owner
@@ -184,27 +184,27 @@ class ChildKeeper:
         child.options = options
         self.slots[f"{child.kind}/{child.name}"] = child
         child.deaths.clear()
-        self._spawn(child)
+        self._spawn_process(child)
 
     def stop(self, child: Child, within_s: float = _STOP_DEADLINE_S) -> None:
-        """Ask `child` to end; kill it if it has not ended `within_s`."""
+        """Ask `child` to end; kill it when it has not ended after `within_s`."""
         self._cancel_timer(child)
         if child.process is None:
-            self._forget(child)
+            self._forget_child(child)
             return
         child.state = ChildState.STOPPING
         self.send(child, Stop())
-        child.timer = self._loop.call_later(within_s, lambda: self._kill(child))
+        child.timer = self._loop.call_later(within_s, lambda: self._kill_process(child))
 
-    def hold(self, child: Child) -> None:
+    def hold_back(self, child: Child) -> None:
         """Do not restart `child` when it ends, nor while it waits for a restart."""
         self._cancel_timer(child)
         child.state = ChildState.HELD
 
     def kill(self, child: Child, reason: str) -> None:
-        """Kill a child that hangs or misbehaves; it is restarted like any that died."""
+        """Kill a child that hangs or misbehaves; it is restarted like a child that died."""
         child.ending = reason
-        self._kill(child)
+        self._kill_process(child)
 
     def kill_all(self) -> None:
         """Kill and reap every child now, at the supervisor's end."""
@@ -215,7 +215,7 @@ class ChildKeeper:
             if child.process is not None:
                 child.process.kill()
                 reap(child.process, KILLED_S)
-                self._close(child)
+                self._close_process(child)
 
     def send(self, child: Child, message: msgspec.Struct) -> bool:
         """Send `message` without blocking; False when the child is not there or its queue is full."""
@@ -247,10 +247,10 @@ class ChildKeeper:
                 return True
             child = self._children.get(parts[0])
             if child is not None and len(parts) == 2 and not child.is_untrusted:
-                self._receive(child, parts[1])
+                self._handle_message(child, parts[1])
         return False
 
-    def _receive(self, child: Child, data: bytes) -> None:
+    def _handle_message(self, child: Child, data: bytes) -> None:
         try:
             message: Message = codec.decode(data, MESSAGES[child.kind])  # type: ignore[arg-type]  # a union is a type
         except InvalidRequest as fault:
@@ -260,7 +260,7 @@ class ChildKeeper:
         if isinstance(message, Heartbeat):
             child.silent_from_s += message.rests_s
             child.beat = message
-            child.totals.take(message.counters)
+            child.totals.note_counters(message.counters)
         elif isinstance(message, Fault):
             child.fault = message
         if child.state is ChildState.STARTING:
@@ -278,7 +278,7 @@ class ChildKeeper:
 
     # ---- spawn, death, restart -------------------------------------------------------------------------------------
 
-    def _spawn(self, child: Child) -> None:
+    def _spawn_process(self, child: Child) -> None:
         assert child.options is not None
         child.timer = None
         # Counted over all children: a removed display's capture may still be ending when its name is used again.
@@ -290,10 +290,10 @@ class ChildKeeper:
         child.state = ChildState.STARTING
         child.last_beat_s = child.silent_from_s = self._now()
         self._children[child.identity] = child
-        if not self._fork(child):
-            self._begin(child)
+        if not self._fork_process(child):
+            self._begin_process(child)
 
-    def _fork(self, child: Child) -> bool:
+    def _fork_process(self, child: Child) -> bool:
         server, generation = self.forking.get(child.module), child.generation
         if server is None:
             return False
@@ -302,17 +302,17 @@ class ChildKeeper:
     def _on_born(self, child: Child, generation: int, pid: int) -> None:
         wanted = child.generation == generation and child.state is not ChildState.STOPPED
         if wanted:
-            self._begin(child, pid)
+            self._begin_process(child, pid)
         elif pid:
             ForkedChild(pid).kill()  # it was stopped before it was forked; it is reaped with the orphans
 
-    def _begin(self, child: Child, forked_pid: int = 0) -> None:
+    def _begin_process(self, child: Child, forked_pid: int = 0) -> None:
         """Watch the forked process, or execute one; a refusal (no more processes or descriptors) counts as a death."""
         try:
             if forked_pid:
-                self._watch(child, ForkedChild(forked_pid))
+                self._watch_process(child, ForkedChild(forked_pid))
             else:
-                self._execute(child)
+                self._execute_process(child)
         except OSError as fault:
             reason, generation = f"it could not be started: {fault.strerror or fault}", child.generation
             # Later: the caller has not finished its own bookkeeping for the child yet.
@@ -324,7 +324,7 @@ class ChildKeeper:
             self._children.pop(child.identity, None)
             self._handle_end(child, reason)
 
-    def _execute(self, child: Child) -> None:
+    def _execute_process(self, child: Child) -> None:
         process = subprocess.Popen(
             [sys.executable, "-m", child.module],
             stdin=subprocess.PIPE,
@@ -333,7 +333,7 @@ class ChildKeeper:
             env=self._env,
             pass_fds=child.passed_fds,
         )
-        self._watch(child, process)
+        self._watch_process(child, process)
         assert process.stdin is not None
         try:
             # A few kilobytes: less than a pipe holds, so this cannot block (pipe(7)).
@@ -342,7 +342,7 @@ class ChildKeeper:
         except BrokenPipeError:
             _LOG.warning("child.died_at_birth", child=child.name)
 
-    def _watch(self, child: Child, process: subprocess.Popen[bytes] | ForkedChild) -> None:
+    def _watch_process(self, child: Child, process: subprocess.Popen[bytes] | ForkedChild) -> None:
         try:
             pidfd = os.pidfd_open(process.pid)
         except OSError:
@@ -372,7 +372,7 @@ class ChildKeeper:
         assert child.process is not None
         code = reap(child.process)
         self.receive_all()  # its last messages may still be queued
-        self._close(child)
+        self._close_process(child)
         reported = child.fault.message if child.fault is not None else ""
         self._handle_end(child, child.ending or reported or _describe_end(code))
 
@@ -383,18 +383,18 @@ class ChildKeeper:
             self._plan_restart(child)
         elif child.state is ChildState.STOPPING:
             self._cancel_timer(child)
-            self._forget(child)
+            self._forget_child(child)
         log_end = _LOG.warning if wanted else _LOG.info
         log_end("child.ended", child=child.name, reason=reason)
         child.owner.child_ended(child, reason)
 
-    def _close(self, child: Child) -> None:
+    def _close_process(self, child: Child) -> None:
         self._children.pop(child.identity, None)
         self._loop.unwatch(child.pidfd)
         os.close(child.pidfd)
         child.pidfd, child.process = -1, None
 
-    def _forget(self, child: Child) -> None:
+    def _forget_child(self, child: Child) -> None:
         child.state = ChildState.STOPPED
         self._children.pop(child.identity, None)
         slot = f"{child.kind}/{child.name}"
@@ -413,7 +413,7 @@ class ChildKeeper:
         self.restarts.add(child.kind)
         child.state = ChildState.BACKOFF
         delay_s = min(_BACKOFF_MAX_S, _BACKOFF_FIRST_S * 2.0 ** (len(child.deaths) - 1))
-        child.timer = self._loop.call_later(delay_s, lambda: self._spawn(child))
+        child.timer = self._loop.call_later(delay_s, lambda: self._spawn_process(child))
 
     def _check_silence(self) -> None:
         self._discount_absence()
@@ -480,7 +480,7 @@ class ChildKeeper:
                 return
             os.waitpid(found.si_pid, os.WNOHANG)
 
-    def _kill(self, child: Child) -> None:
+    def _kill_process(self, child: Child) -> None:
         if child.process is not None:
             child.process.kill()
 

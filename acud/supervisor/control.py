@@ -113,7 +113,7 @@ class Call:
         return Callback(lambda resume: self.when_started(lambda: resume(None)))
 
     def touch(self) -> None:
-        """Note that something is about to be done outside the store."""
+        """Note that the call is about to change something outside the store."""
         self.acted = True
 
     def fail(self, fault: AcudError) -> None:
@@ -180,11 +180,11 @@ class Control:
             found = self.server.next() if now_s - began_s < _TURN_S else None
             if found is None:
                 return
-            self._receive(*found)
+            self._handle_message(*found)
             before_s, now_s = now_s, self._now()
             self.server.charge(found[0], now_s - before_s)
 
-    def _receive(self, peer: ServerConnection, parts: list[bytes]) -> None:
+    def _handle_message(self, peer: ServerConnection, parts: list[bytes]) -> None:
         data = parts[-1]
         if len(parts) != 2 or parts[0] != b"":
             self.server.close(peer, "it sends what is no request")  # it would understand no reply
@@ -194,11 +194,11 @@ class Control:
             plain = codec.unpack(data)
             request_id, asked = _id_of(plain), RequestTiming(_name_of(plain), asked.at_s)
             codec.check_numbers(data, plain, "body")
-            self._begin(peer, codec.convert(plain, RequestEnvelope), asked.at_s)
+            self._begin_call(peer, codec.convert(plain, RequestEnvelope), asked.at_s)
         except AcudError as fault:
             self._outgoing.append(Outgoing(peer, error_of(request_id, fault), asked))
 
-    def _begin(self, peer: ServerConnection, envelope: RequestEnvelope, at_s: float) -> None:
+    def _begin_call(self, peer: ServerConnection, envelope: RequestEnvelope, at_s: float) -> None:
         if envelope.v != VERSION:
             raise InvalidRequest(
                 f"protocol version {envelope.v} is not spoken here, {VERSION} is", hint="update the older side"
@@ -207,14 +207,14 @@ class Control:
         request = use_canonical_names(codec.convert(envelope.body, spec.request))
         call = Call(self, peer, envelope, spec, at_s)
         if not self._answer_repeat(call):
-            self._handle(call, request)
+            self._handle_request(call, request)
 
     def _answer_repeat(self, call: Call) -> bool:
         parked = self._parked.get(call.request_id)
         if parked is not None:
             if parked.digest != call.digest:
                 raise _other_content(call.request_id)
-            self._unpark(call.request_id)
+            self._unpark_call(call.request_id)
             parked.peer = call.peer  # the client gave up on its old socket; the reply goes to the new one
             self._keep_parked(parked)
             return True
@@ -227,7 +227,7 @@ class Control:
         self._outgoing.append(Outgoing(call.peer, envelope, call.asked))
         return True
 
-    def _handle(self, call: Call, request: Any) -> None:
+    def _handle_request(self, call: Call, request: Any) -> None:
         self._admit(call.spec, request)
         if call.spec.deferred:
             self._check_parked(call.peer.client)
@@ -240,7 +240,7 @@ class Control:
         elif body is not None:
             call.reply(body)
         elif not call.answered:
-            self._park(call)
+            self._park_call(call)
 
     def _begin_answer(self, call: Call, request: Any) -> msgspec.Struct | None:
         answer = self._handlers[call.spec.name](request, call)
@@ -272,7 +272,7 @@ class Control:
         self._parked[call.request_id] = call
         self._parked_by[call.peer.client] += 1
 
-    def _unpark(self, request_id: str) -> Call | None:
+    def _unpark_call(self, request_id: str) -> Call | None:
         call = self._parked.pop(request_id, None)
         if call is not None:
             self._parked_by[call.peer.client] -= 1
@@ -280,7 +280,7 @@ class Control:
                 del self._parked_by[call.peer.client]
         return call
 
-    def _park(self, call: Call) -> None:
+    def _park_call(self, call: Call) -> None:
         self._keep_parked(call)
         if not call.spec.outside:
             return
@@ -327,7 +327,7 @@ class Control:
         if call.answered:
             raise RuntimeError(f"{call.spec.name} {call.request_id} was answered twice")
         call.answered = True
-        self._unpark(call.request_id)
+        self._unpark_call(call.request_id)
         final = self._record_reply(call, envelope, stored_reply or envelope) if call.spec.mutating else envelope
         self._outgoing.append(Outgoing(call.peer, final, call.asked, on_sent, stands=not call.spec.mutating))
 
@@ -355,12 +355,12 @@ class Control:
         outgoing, self._outgoing = self._outgoing, []
         for one in outgoing:
             began_s = self._now()
-            self._count(one)
-            if self._send(one.peer, msgspec.structs.replace(one.envelope, n=newest)) and one.on_sent is not None:
+            self._count_answer(one)
+            if self._send_reply(one.peer, msgspec.structs.replace(one.envelope, n=newest)) and one.on_sent is not None:
                 one.on_sent()
             self.server.charge(one.peer, self._now() - began_s)
 
-    def _count(self, one: Outgoing) -> None:
+    def _count_answer(self, one: Outgoing) -> None:
         took_s = self._now() - one.asked.at_s
         self._answers_s.observe(took_s, one.asked.name)
         fault = one.envelope.error.code if one.envelope.error is not None else ""
@@ -373,12 +373,12 @@ class Control:
         self._outgoing = [one.after(fault) for one in self._outgoing]
         starting, self._starting = self._starting, []
         for call in starting:
-            if self._unpark(call.request_id) is call:
+            if self._unpark_call(call.request_id) is call:
                 call.answered = True
                 self._outgoing.append(Outgoing(call.peer, error_of(call.request_id, fault), call.asked))
         self.flush(newest)
 
-    def _send(self, peer: ServerConnection, envelope: ReplyEnvelope) -> bool:
+    def _send_reply(self, peer: ServerConnection, envelope: ReplyEnvelope) -> bool:
         if self.server.send(peer, [b"", codec.encode(envelope)]):
             return True
         _LOG.debug("reply.unsent", request=envelope.id)  # the client is gone, or was closed as it does not read

@@ -59,8 +59,8 @@ class StepTask(Generic[Thing]):
         self._is_over = False
 
     def begin(self) -> None:
-        """Run to the first callback that does not come at once."""
-        self._run()
+        """Run the coroutine to the first callback that does not come at once."""
+        self._run_steps()
 
     def cancel(self) -> None:
         """Give up what is awaited, and run what `finally` holds; `done` is not called. Harmless once it is over."""
@@ -72,28 +72,28 @@ class StepTask(Generic[Thing]):
         if not self._is_running:
             self._steps.close()
 
-    def _run(self) -> None:
+    def _run_steps(self) -> None:
         self._is_running = True
         try:
             while self._outcome is not _NOTHING:
-                awaited = self._send()
+                awaited = self._resume_coroutine()
                 if awaited is None:
                     return
-                self._begin(awaited)
+                self._begin_callback(awaited)
         finally:
             self._is_running = False
             if self._is_over:
                 self._steps.close()
 
-    def _send(self) -> Callback[Any] | None:
+    def _resume_coroutine(self) -> Callback[Any] | None:
         """Resume the coroutine; return the callback it awaits next, or None once it has ended."""
         outcome, self._outcome, self._give_up = self._outcome, _NOTHING, None
         try:
             awaited = self._steps.throw(outcome) if isinstance(outcome, AcudError) else self._steps.send(outcome)
         except StopIteration as end:
-            self._end(cast("Thing", end.value))
+            self._end_task(cast("Thing", end.value))
         except AcudError as fault:
-            self._end(fault)
+            self._end_task(fault)
         except BaseException:
             self._is_over = True
             raise
@@ -101,7 +101,7 @@ class StepTask(Generic[Thing]):
             return None if self._is_over else awaited
         return None
 
-    def _begin(self, callback: Callback[Any]) -> None:
+    def _begin_callback(self, callback: Callback[Any]) -> None:
         self._awaited += 1
         number = self._awaited
 
@@ -111,7 +111,7 @@ class StepTask(Generic[Thing]):
             self._awaited += 1
             self._outcome = outcome
             if not self._is_running:
-                self._run()
+                self._run_steps()
 
         try:
             self._give_up = callback.begin(self._later(resume))
@@ -123,7 +123,7 @@ class StepTask(Generic[Thing]):
         if self._is_over and callable(self._give_up):
             self._give_up()  # cancelled while it was begun
 
-    def _end(self, outcome: Thing | AcudError) -> None:
+    def _end_task(self, outcome: Thing | AcudError) -> None:
         if not self._is_over:
             self._is_over = True
             self._done(outcome)
@@ -150,34 +150,34 @@ class Within(Callback[Thing | None]):
         begin: Callable[[Resume[Thing]], object],
         late: Resume[Thing] | None = None,
     ) -> None:
-        super().__init__(self._begin)
+        super().__init__(self._begin_within)
         self._loop, self._limit_s = loop, limit_s
         self._begin_awaited = begin
         self._late = late
         self.is_over = False
 
-    def _begin(self, resume: Resume[Thing | None]) -> Callable[[], None]:
+    def _begin_within(self, resume: Resume[Thing | None]) -> Callable[[], None]:
         self._resume = resume
-        self._timer = self._loop.call_later(self._limit_s, lambda: self._end(None))
+        self._timer = self._loop.call_later(self._limit_s, lambda: self._end_once(None))
         try:
             self._begin_awaited(self._end_or_drop)
         except BaseException:
-            self._leave()
+            self._cancel_timer()
             raise
-        return self._leave
+        return self._cancel_timer
 
-    def _leave(self) -> None:
+    def _cancel_timer(self) -> None:
         self.is_over = True
         self._timer.cancel()
 
     def _end_or_drop(self, outcome: Thing | AcudError) -> None:
         if self.is_over and self._late is not None:
             self._late(outcome)
-        self._end(outcome)
+        self._end_once(outcome)
 
-    def _end(self, outcome: Thing | AcudError | None) -> None:
+    def _end_once(self, outcome: Thing | AcudError | None) -> None:
         if not self.is_over:
-            self._leave()
+            self._cancel_timer()
             self._resume(outcome)
 
 

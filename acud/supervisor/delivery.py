@@ -170,7 +170,7 @@ class DeliveryProcess:
             self.start()
         ticket = _Ticket(delivery, on_ended)
         if patient and self._is_reachable(delivery.route) and self._on_settled is None:
-            self._send(self._routes[delivery.route], ticket)
+            self._send_ticket(self._routes[delivery.route], ticket)
         else:
             self._routes[delivery.route].put(ticket)
             self._send_queued(delivery.route)
@@ -227,7 +227,7 @@ class DeliveryProcess:
         """Send a push to the process; return False when it cannot be reached now."""
         return self._ready and self._on_settled is None and self._keeper.send(self.child, push)
 
-    def settle(self, on_done: Resume[None]) -> None:
+    def finish_deliveries(self, on_done: Resume[None]) -> None:
         """Finish the deliveries under way and those queued for carriers, as this host may never start again. Then call
         `on_done`, at once if there are none; it may be called repeatedly.
         """
@@ -266,7 +266,7 @@ class DeliveryProcess:
         if not self._is_reachable(name):
             return
         while len(route.running) < self._count_places(route) and (ticket := route.next()) is not None:
-            self._send(route, ticket)
+            self._send_ticket(route, ticket)
         if route.failures:
             self._end_queued(route, route.reason, max(route.shut_until_s - self._now(), self._wake.retry_first_s))
 
@@ -279,7 +279,7 @@ class DeliveryProcess:
         for ticket in route.take_all():
             ticket.on_ended(Undone(f"the route fails: {reason}", shut_s))
 
-    def _send(self, route: _Route, ticket: _Ticket) -> None:
+    def _send_ticket(self, route: _Route, ticket: _Ticket) -> None:
         ticket.since_s = self._now()
         route.running[ticket.key] = ticket
         if not self._keeper.send(self._carriers.get(ticket.delivery.route, self.child), ticket.delivery):

@@ -114,7 +114,7 @@ class DisplayNotifications:
         if action:
             display.server.invoke(number, action)
         else:
-            display.server.end(number)
+            display.server.dismiss(number)
         return self._redact_notification(found)
 
     def close(self) -> None:
@@ -135,12 +135,12 @@ class DisplayNotifications:
         if watched is None or not watched.managed:
             return unknown("no_notifications", "acud reads the notifications of managed displays alone")
         display = self._find_display(watched)
-        verdict = self._judge(display, leaf)
+        verdict = self._judge_leaf(display, leaf)
         self._conditions.setdefault(watched.name, {})[key] = leaf, on_verdict, verdict
         return verdict
 
     def unwatch(self, key: Hashable) -> None:
-        """Judge it no more; harmless for one that is not watched."""
+        """Stop judging the condition `key`; harmless for an unknown key."""
         for name, conditions in list(self._conditions.items()):
             if conditions.pop(key, None) is not None and not conditions:
                 del self._conditions[name]
@@ -152,7 +152,7 @@ class DisplayNotifications:
             known = self._displays[watched.name] = NotifiedDisplay(watched, events)
         return known
 
-    def _judge(self, display: NotifiedDisplay, leaf: NotificationText) -> Verdict:
+    def _judge_leaf(self, display: NotifiedDisplay, leaf: NotificationText) -> Verdict:
         server, name = display.server, display.watched.name
         if display.watched.state is DisplayState.ENDED:
             return unknown("display_down", f"display {name} has ended")
@@ -161,11 +161,11 @@ class DisplayNotifications:
         counted = [one for one in server.kept if one.utc_s >= leaf.since_utc_s or server.open.get(one.id) is one]
         found = next((one for one in reversed(counted) if is_meant(leaf, one)), None)
         if found is None:
-            last = f"; the last of {len(counted)} is {self._quote(counted[-1])}" if counted else ""
+            last = f"; the last of {len(counted)} is {self._quote_notification(counted[-1])}" if counted else ""
             return no(f"no such notification was given{last}")
         before_s = leaf.since_utc_s - found.utc_s
         was = f", {before_s:.0f} s before the wait began, and is open" if before_s > 0 else ""
-        return yes(f"the notification {self._quote(found)} was given{was}")
+        return yes(f"the notification {self._quote_notification(found)} was given{was}")
 
     def _explain_fault(self, display: NotifiedDisplay | None) -> str:
         if not self._is_enabled:
@@ -174,7 +174,7 @@ class DisplayNotifications:
             return "it is not a managed display"
         return display.server.fault if display.server is not None else "it has no session bus"
 
-    def _quote(self, one: DisplayNotification) -> str:
+    def _quote_notification(self, one: DisplayNotification) -> str:
         safe = self._redact_notification(one)
         return quote(f"{safe.title}: {safe.body}"[:_SHOWN] if safe.body else safe.title[:_SHOWN])
 
@@ -205,7 +205,7 @@ class DisplayNotifications:
         watched.notifications_fault = self._explain_fault(display) if server is None or server.fault else ""
         conditions = self._conditions.get(watched.name, {})
         for key, (leaf, on_verdict, verdict) in list(conditions.items()):
-            now = self._judge(display, leaf)
+            now = self._judge_leaf(display, leaf)
             if now != verdict and key in conditions:
                 conditions[key] = leaf, on_verdict, now
                 on_verdict(now)
@@ -217,7 +217,7 @@ class DisplayNotifications:
                 done(None)
 
     def _redact_once(self, one: DisplayNotification, before: DisplayNotification | None) -> DisplayNotification:
-        """Return it redacted; apply the rules only if it was not redacted before."""
+        """Return the notification redacted; apply the rules only the first time."""
         return before if before is not None and before.utc_s == one.utc_s else self._redact_notification(one)
 
 

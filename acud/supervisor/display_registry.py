@@ -70,7 +70,7 @@ class DisplayRegistry:
 
     @property
     def default(self) -> str:
-        """The name of the default display; "" before it was first needed."""
+        """The name of the default display; "" before the first request for it."""
         return self._default if self._default in self._watched_displays.by_name else ""
 
     def infos(self) -> Iterator[DisplayInfo]:
@@ -91,7 +91,7 @@ class DisplayRegistry:
         return next((d.notes for d in self.managed.living if d.name == watched.name), ())
 
     def find_owned(self) -> list[tuple[WatchedDisplay, str]]:
-        """Return the displays that were started for a task, with its id."""
+        """Return (display, task id) of each watched display that was started for a task."""
         rows = [row for row in self._rows.values() if row.task_id and row.name in self._watched_displays.by_name]
         return [(self._watched_displays.by_name[row.name], row.task_id) for row in rows]
 
@@ -111,16 +111,16 @@ class DisplayRegistry:
             self._end_row(row, reason)
             self._lost.append((row.name, reason))
         for row, display in adoption.adopted:
-            self._watch(replace(row, processes=display.processes), None)
+            self._watch_row(replace(row, processes=display.processes), None)
         for row in rows:
             if row.managed:
                 continue
             if row.name == display_name(row.name):
-                self._watch(row, None)
+                self._watch_row(row, None)
             else:  # stored by a version that took each spelling as another display
                 self._end_row(row, f"it is display {display_name(row.name)}: add it by that name")
         self._remember_default()
-        run_steps(self.managed.sweep())
+        run_steps(self.managed.remove_leftovers())
 
     def _remember_default(self) -> None:
         """Keep the default of before, even while it still starts, unless the settings name another."""
@@ -128,7 +128,7 @@ class DisplayRegistry:
         wanted = display_name(self._settings.display.default)
         self._default = found if wanted in {"", found} else ""
 
-    def _watch(self, row: StoredDisplay, outcome: Outcome | None) -> None:
+    def _watch_row(self, row: StoredDisplay, outcome: Outcome | None) -> None:
         watched = WatchedDisplay(row.name, row.number, row.managed, row.auth_file, row.owner)
         watched.bus_address = row.bus_address
         self._rows[row.name] = row
@@ -137,7 +137,7 @@ class DisplayRegistry:
 
     # ---- adopted displays ------------------------------------------------------------------------------------------
 
-    async def add(self, name: str, auth_file: str, owner: int = NOBODY_ELSE) -> WatchedDisplay:
+    async def adopt(self, name: str, auth_file: str, owner: int = NOBODY_ELSE) -> WatchedDisplay:
         """Watch the existing display `name`, and return it. `owner`: the uid that may run its X server besides this
         user and root. Raises: Conflict, DisplayDown.
         """
@@ -157,9 +157,9 @@ class DisplayRegistry:
         )
         self._drop_ended(name)
         try:
-            watched = await Callback[WatchedDisplay](partial(self._watch, row))
+            watched = await Callback[WatchedDisplay](partial(self._watch_row, row))
         except AcudError:
-            self._unwatch(name)
+            self._unwatch_display(name)
             raise
         info = self.info(watched)
         row = replace(row, width=info.width, height=info.height)
@@ -211,13 +211,13 @@ class DisplayRegistry:
             watched = await Callback[WatchedDisplay](partial(self._watch_new, row))
         except AcudError as fault:
             reason = str(fault)
-            await Callback[None](lambda resume: self._finish(row.name, reason, lambda: resume(None)))
+            await Callback[None](lambda resume: self._end_display(row.name, reason, lambda: resume(None)))
             raise
         await Callback[None](partial(self._notifications.when_settled, watched))
         return watched
 
     def _watch_new(self, row: StoredDisplay, outcome: Outcome) -> None:
-        self._watch(row, outcome)
+        self._watch_row(row, outcome)
         # Store its row before its first frame, so that a restarted supervisor finds the X server again.
         self._keep_row(row, self._watched_displays.by_name[row.name])
 
@@ -230,7 +230,7 @@ class DisplayRegistry:
         self._end_row(self._rows.get(display.name), reason)
 
     def display_limited(self, display: ManagedDisplay, reason: str) -> None:
-        """Record that programs on it were killed because it was over a limit."""
+        """Record that the display's programs were killed because it was over a limit."""
         self._journal.keep(lambda: self._journal.event("display.limited", display.name, reason=reason), droppable=True)
 
     def display_changed(self, display: ManagedDisplay) -> None:
@@ -278,19 +278,19 @@ class DisplayRegistry:
     # ---- removal ---------------------------------------------------------------------------------------------------
 
     def remove(self, watched: WatchedDisplay, then: Effect) -> None:
-        """End a managed display, or stop watching an adopted one; then call `then`."""
-        self._finish(watched.name, "removed", then)
+        """End a managed display, or stop watching an adopted one; call `then` after its end."""
+        self._end_display(watched.name, "removed", then)
 
-    def _finish(self, name: str, reason: str, then: Effect) -> None:
+    def _end_display(self, name: str, reason: str, then: Effect) -> None:
         row = self._rows.get(name)
-        self._unwatch(name)
+        self._unwatch_display(name)
         self._end_row(row, reason)
         try:
             self.managed.end(name, lambda left: then())
         except NotFound:
             then()
 
-    def _unwatch(self, name: str) -> None:
+    def _unwatch_display(self, name: str) -> None:
         watched = self._watched_displays.by_name.get(name)
         if watched is not None:
             self._watched_displays.unwatch(watched)
@@ -299,7 +299,7 @@ class DisplayRegistry:
     def _drop_ended(self, name: str) -> None:
         watched = self._watched_displays.by_name.get(name)
         if watched is not None and watched.state is DisplayState.ENDED:
-            self._unwatch(name)
+            self._unwatch_display(name)
 
     def _end_row(self, row: StoredDisplay | None, reason: str) -> None:
         if row is None or row.state is DisplayState.ENDED:
@@ -323,7 +323,7 @@ class DisplayRegistry:
             self._end_row(row, reason)
 
     def find_lost(self, names: set[str]) -> list[tuple[str, str]]:
-        """Return the displays among `names` that were managed and are gone, each with the reason."""
+        """Return (name, reason) of managed displays that are gone: all gone at the start, and those of `names`."""
         lost = dict(self._lost)
         for name in names - lost.keys() - self._watched_displays.by_name.keys():
             row = self._journal.store.displays.find_ended(name)
@@ -355,7 +355,7 @@ class DisplayRegistry:
             if watched is not None and watched.state is not DisplayState.ENDED:
                 return watched
             try:
-                return await self.add(name, "")
+                return await self.adopt(name, "")
             except AcudError as fault:
                 if self._settings.display.default:
                     words = f"[display] default does not answer: {fault.message}"

@@ -110,18 +110,18 @@ class EvaluatorPool:
         worker.retiring = True
 
     def hand_over(self, worker: Worker) -> int:
-        """Requeue its jobs as if it never had them; return how many. Its later results for them are ignored."""
+        """Requeue the worker's jobs and return how many. Its own later results for them are ignored."""
         running, worker.running = worker.running, {}
-        self._requeue(running)
+        self._requeue_jobs(running)
         return len(running)
 
-    def _requeue(self, running: Mapping[str, JobEntry]) -> None:
+    def _requeue_jobs(self, running: Mapping[str, JobEntry]) -> None:
         for entry in running.values():
             entry.tries -= 1
             self._queue[entry.work.lane].charge(entry.work.display, 0.0)
-            self._enqueue(entry)
+            self._enqueue_job(entry)
 
-    def renew(self, worker: Worker) -> None:
+    def restart_worker(self, worker: Worker) -> None:
         """Start another process for `worker`, after the old one ended."""
         worker.retiring = False
         self._keeper.start(worker.child, self._build_options(worker))
@@ -151,7 +151,7 @@ class EvaluatorPool:
 
     def submit(self, work: Work) -> None:
         """Queue `work`; `dispatch` at the end of this turn sends it when there is room."""
-        self._enqueue(JobEntry(work))
+        self._enqueue_job(JobEntry(work))
 
     def look(
         self, lane: Lane, source: Source, fill: FillJob, view: View | None = None, priority: int = 0
@@ -187,7 +187,7 @@ class EvaluatorPool:
             fit = [worker for worker in self.workers if lane is Lane.JUDGE or worker.owns_ocr]
             if all(worker.child.state is ChildState.FAILED for worker in fit):
                 self._fail_queue(lane, f"no evaluator is left: {fit[0].child.reason}")
-            self._dispatch(lane)
+            self._dispatch_jobs(lane)
 
     def _send_over(self) -> None:
         """Send all evaluators the waits that ended, as any may remember something of them."""
@@ -196,12 +196,12 @@ class EvaluatorPool:
             if worker.ready:
                 self._keeper.send(worker.child, WaitsOver(over))
 
-    def _enqueue(self, entry: JobEntry) -> None:
+    def _enqueue_job(self, entry: JobEntry) -> None:
         self._queue[entry.work.lane].push(entry.work.display, entry)
 
     @property
     def sendable(self) -> bool:
-        """Whether `dispatch` could send something now."""
+        """Whether `dispatch` could send a job now."""
         return any(self._has_room(lane) for lane, queue in self._queue.items() if queue)
 
     @property
@@ -252,21 +252,21 @@ class EvaluatorPool:
 
     # ---- dispatch --------------------------------------------------------------------------------------------------
 
-    def _dispatch(self, lane: Lane) -> None:
+    def _dispatch_jobs(self, lane: Lane) -> None:
         queue = self._queue[lane]
         if queue and self._has_room(lane):
             queue.rerank()
         while queue:
-            worker = self._pick(lane, queue.next())
+            worker = self._pick_worker(lane, queue.next())
             if worker is None:
                 return
-            self._send(worker, queue.pop())
+            self._send_job(worker, queue.pop())
 
     def _has_room(self, lane: Lane) -> bool:
         limit = self._settings.evaluator.jobs_per_worker
         return any(worker.count_free(lane, limit) > 0 for worker in self.workers)
 
-    def _pick(self, lane: Lane, display: str) -> Worker | None:
+    def _pick_worker(self, lane: Lane, display: str) -> Worker | None:
         limit = self._settings.evaluator.jobs_per_worker
         free = [w for w in self.workers if w.count_free(lane, limit) > 0]
         if not free:
@@ -291,11 +291,11 @@ class EvaluatorPool:
             self._readers.popitem(last=False)
         return reader
 
-    def _send(self, worker: Worker, entry: JobEntry) -> None:
+    def _send_job(self, worker: Worker, entry: JobEntry) -> None:
         entry.sent_s = entry.listed_s = self._now()
         job = entry.work.build(entry.job_id)
         if job is None:
-            self._charge(entry)
+            self._charge_display(entry)
             return
         entry.tries += 1
         entry.source = job.view.source
@@ -313,17 +313,17 @@ class EvaluatorPool:
         )
         if not self._keeper.send(worker.child, job):
             del worker.running[entry.job_id]
-            self._retry(entry, "the evaluator could not be reached")
+            self._retry_job(entry, "the evaluator could not be reached")
 
-    def _charge(self, entry: JobEntry) -> None:
+    def _charge_display(self, entry: JobEntry) -> None:
         self._queue[entry.work.lane].charge(entry.work.display, self._now() - entry.sent_s)
 
-    def _retry(self, entry: JobEntry, reason: str) -> None:
-        self._charge(entry)
+    def _retry_job(self, entry: JobEntry, reason: str) -> None:
+        self._charge_display(entry)
         if entry.tries >= _TRIES:
             entry.work.on_lost(reason)
             return
-        self._enqueue(entry)
+        self._enqueue_job(entry)
 
     # ---- messages of evaluators ------------------------------------------------------------------------------------
 
@@ -344,7 +344,7 @@ class EvaluatorPool:
                 for observer in self.judges_changed:
                     observer()
         elif isinstance(message, Heartbeat):
-            self._renew(worker, message.jobs)
+            self._renew_jobs(worker, message.jobs)
 
     def _handle_result(self, worker: Worker, claimed: JobResult) -> None:
         result = self._check_result(worker, claimed)
@@ -358,7 +358,7 @@ class EvaluatorPool:
         ms = round((self._now() - running.sent_s) * 1000, 1)
         _LOG.debug("job.result", job=result.job_id, status=result.status, frame=result.frame, ms=ms)
         self._judge_metrics.count_result(result)
-        self._charge(running)
+        self._charge_display(running)
         self._measure_pace(running)
         running.work.on_result(result)
 
@@ -388,14 +388,14 @@ class EvaluatorPool:
             self._judge_metrics.count_result(result)
             running.work.on_part(result)
 
-    def _renew(self, worker: Worker, jobs: tuple[str, ...]) -> None:
+    def _renew_jobs(self, worker: Worker, jobs: tuple[str, ...]) -> None:
         for job_id in jobs:
             running = worker.running.get(job_id)
             if running is not None:
                 running.listed_s = self._now()
 
     def child_ended(self, child: Child, reason: str) -> None:
-        """Give the dead worker's jobs to another."""
+        """Give the dead worker's jobs to another worker."""
         worker = self.workers[int(child.name)]
         worker.ready = False
         worker.read_s = 0.0
@@ -405,7 +405,7 @@ class EvaluatorPool:
             asker.evaluator_ended(worker)
         running, worker.running = worker.running, {}
         for entry in running.values():
-            self._retry(entry, f"evaluator {child.name} ended: {reason}")
+            self._retry_job(entry, f"evaluator {child.name} ended: {reason}")
         self._events.child_ended(child)
 
     def _fail_queue(self, lane: Lane, reason: str) -> None:
@@ -423,7 +423,7 @@ class EvaluatorPool:
                 running = worker.running.pop(job_id)
                 self._leases_lost += 1
                 _LOG.warning("job.lease_lost", job=job_id, worker=worker.child.name)
-                self._retry(running, f"evaluator {worker.child.name} lost the job")
+                self._retry_job(running, f"evaluator {worker.child.name} lost the job")
             self._end_hung(worker)
 
     def _on_absence(self, seconds: float) -> None:
@@ -442,6 +442,6 @@ class EvaluatorPool:
         worker.ready = False
         innocent = {k: r for k, r in worker.running.items() if k not in hung}
         worker.running = hung
-        self._requeue(innocent)
+        self._requeue_jobs(innocent)
         _LOG.error("job.hung", jobs=sorted(hung), worker=worker.child.name, handed_over=len(innocent))
         self._keeper.kill(worker.child, f"a job in it took longer than {limit_s:g} s ([evaluator] job_max_s)")

@@ -79,9 +79,9 @@ def handlers_of(feature: str, running: RunningFeature | None) -> Mapping[str, Ha
     """Return the handlers of the requests of `feature` (running None: it is off, and they are refused)."""
     names = [command.name for command in REQUESTS if command.feature == feature]
     if running is None:
-        return dict.fromkeys(names, partial(_refuse, feature))
+        return dict.fromkeys(names, partial(_refuse_request, feature))
     return {name: partial(HANDLERS[name], running) for name in names}
 
 
-def _refuse(feature: str, request: object, call: object) -> None:
+def _refuse_request(feature: str, request: object, call: object) -> None:
     raise not_enabled(feature)

@@ -34,7 +34,7 @@ class ForkedChild:
         self.pid = pid
 
     def kill(self) -> None:
-        """Kill it; it must not have been waited for."""
+        """Kill the child. Its exit status must not have been collected yet."""
         os.kill(self.pid, 9)
 
     def poll(self) -> int | None:
@@ -90,7 +90,7 @@ class ForkServer:
         """
         if self._socket is None and self._loop.now_s() >= self._not_before_s:
             try:
-                self._start()
+                self._start_server()
             except OSError as fault:
                 self._note_failure(f"it could not be started: {fault.strerror or fault}")
         if self._socket is None:
@@ -104,10 +104,10 @@ class ForkServer:
 
     def close(self) -> None:
         """End the server; pending orders get no answer. Closing twice is harmless."""
-        self._drop()
+        self._close_server()
         self._pending.clear()
 
-    def _start(self) -> None:
+    def _start_server(self) -> None:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         command = [sys.executable, "-m", self._module, FORK_FLAG]
         with contextlib.ExitStack() as unless_started, theirs:
@@ -118,16 +118,16 @@ class ForkServer:
             unless_started.pop_all()
         ours.setblocking(False)
         self._socket, self.fault = ours, ""
-        self._loop.watch(ours, self._read)
+        self._loop.watch(ours, self._read_answers)
 
-    def _read(self) -> None:
+    def _read_answers(self) -> None:
         while (answer := self._read_answer()) is not None:
             if not answer:
                 self._on_server_ended("it ended")
                 return
             self._pass_pid(answer)
         if not self._stays and not self._pending:
-            self._drop()
+            self._close_server()
 
     def _pass_pid(self, answer: bytes) -> None:
         on_born, timer = self._pending.popleft()
@@ -138,15 +138,15 @@ class ForkServer:
         self._on_server_ended(f"it forked nothing for {self._late_s:g} s")
 
     def _on_server_ended(self, reason: str) -> None:
-        self._drain()
-        self._drop()
+        self._drain_answers()
+        self._close_server()
         self._note_failure(reason)
         pending, self._pending = self._pending, deque()
         for on_born, timer in pending:
             timer.cancel()
             on_born(0)
 
-    def _drain(self) -> None:
+    def _drain_answers(self) -> None:
         """Take the answers that are there already, and block later ones: the server kills children it cannot report.
         Else a child forked at this moment would run beside the one executed in its place, with the same identity.
         """
@@ -172,7 +172,7 @@ class ForkServer:
         self._not_before_s = self._loop.now_s() + _PAUSE_S
         _LOG.warning("forks.ended", module=self._module, reason=reason, pending=len(self._pending))
 
-    def _drop(self) -> None:
+    def _close_server(self) -> None:
         if self._socket is None or self._process is None:
             return
         self._loop.unwatch(self._socket)

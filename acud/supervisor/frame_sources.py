@@ -161,17 +161,17 @@ class Sources:
         if source is None:
             source = self.by_name[hello.source] = self._make_source(hello, link)
         source.link = link
-        self._retire(source)
+        self._retire_ring(source)
         try:
             self._replace_ring(source, hello)
         except AcudError as fault:
-            self.lose(source, fault.code, fault.message)
+            self.mark_lost(source, fault.code, fault.message)
             raise
         for watcher in self.watchers:
             watcher.source_up(source)
         return source
 
-    def _retire(self, source: Source) -> None:
+    def _retire_ring(self, source: Source) -> None:
         """Make the ring the one before. If no frame of it was noticed, drop it instead: changes are then measured from
         the one before that, also after a time in which /dev/shm had no room.
         """
@@ -179,7 +179,7 @@ class Sources:
             source.previous, source.path = source.path, None
             return
         source.unheard = max(source.unheard, self._newest_in(source.path, source))
-        self._drop(source, "path")
+        self._drop_ring(source, "path")
 
     def _make_source(self, hello: SourceHello, link: Link) -> Source:
         source = Source(hello.source, hello.display, hello.window_id, link)
@@ -214,7 +214,7 @@ class Sources:
         source.epoch += 1
         path = self._folder / f"{hello.source.lstrip(':')}.{source.epoch}"
         source.x_server = hello.x_server
-        self._create(path, Layout(hello.width, hello.height, self.slots), source)
+        self._create_ring(path, Layout(hello.width, hello.height, self.slots), source)
         source.path, source.up, source.lost_reason = path, True, ""
         source.width, source.height = hello.width, hello.height
         source.method, source.method_reason = hello.method, hello.reason
@@ -227,7 +227,7 @@ class Sources:
         source.link(Attach(source.name, str(path), source.epoch, first, str(previous or "")))
         self.grab_now(source)
 
-    def _create(self, path: Path, layout: Layout, source: Source) -> None:
+    def _create_ring(self, path: Path, layout: Layout, source: Source) -> None:
         """Make the ring. If there is no room, drop the rings of a former supervisor first, and after a while the ring
         before too: then everything counts as changed, but the display is visible.
         """
@@ -247,7 +247,7 @@ class Sources:
             source.full_since_s = self._now()
         if self._now() - source.full_since_s < KEEP_S or source.previous is None:
             return False
-        self._drop(source, "previous")
+        self._drop_ring(source, "previous")
         return True
 
     def can_have_frame(self, name: str, frame: int) -> bool:
@@ -298,12 +298,12 @@ class Sources:
         self._check_notice(source, notice)
         if notice.frame > source.frame:
             self.find_tally(source).count_notice(notice, notice.frame - source.frame - 1, self._now())
-        self._take(source, notice)
+        self._take_notice(source, notice)
 
     def find_tally(self, source: Source) -> FrameTally:
         return self.tallies.setdefault(source.display, FrameTally())
 
-    def _take(self, source: Source, notice: Notice) -> None:
+    def _take_notice(self, source: Source, notice: Notice) -> None:
         if notice.frame > source.frame + 1:
             notice = replace(notice, fresh=True)  # a notice before it was lost: any tile may have changed in between
         if notice.frame > source.frame:
@@ -312,12 +312,12 @@ class Sources:
             self._count_frame()
         source.compared_mono_ns = notice.mono_ns
         source.grabbed = max(source.grabbed, notice.grab)
-        self._drop(source, "previous")
+        self._drop_ring(source, "previous")
         for watcher in self.watchers:
             watcher.frame_seen(source, notice)
         self.orphaned_rings.mark_compared(source.name)
 
-    def beat(self, newest: dict[str, tuple[int, int]], compared: Mapping[str, int] = _NO_TIMES) -> None:
+    def compare_heartbeat(self, newest: dict[str, tuple[int, int]], compared: Mapping[str, int] = _NO_TIMES) -> None:
         """Compare a heartbeat with the notices: a frame without one counts as a change of everything.
 
         `compared`: per source when a grab was last compared with its newest frame (CLOCK_MONOTONIC, ns).
@@ -331,7 +331,7 @@ class Sources:
             if frame > source.frame:
                 _LOG.warning("notice.missed", source=name, frame=frame, seen=source.frame)
                 self._count_missed(source, frame - source.frame)
-                self._take(source, Notice(name, epoch, frame, int(self._now() * 1e9), fresh=True))
+                self._take_notice(source, Notice(name, epoch, frame, int(self._now() * 1e9), fresh=True))
             source.compared_mono_ns = max(source.compared_mono_ns, compared.get(name, 0))
 
     def _count_missed(self, source: Source, frames: int) -> None:
@@ -339,16 +339,16 @@ class Sources:
         tally.frames += frames
         tally.missed += frames
 
-    def lose(self, source: Source, code: str, reason: str) -> None:
+    def mark_lost(self, source: Source, code: str, reason: str) -> None:
         """Notify watchers that the source has no pixels for now."""
         source.up, source.lost_reason = False, reason
         for watcher in self.watchers:
             watcher.source_lost(source, code, reason)
 
     def forget(self, source: Source) -> None:
-        """Unlink its rings and drop it."""
-        self._drop(source, "previous")
-        self._drop(source, "path")
+        """Unlink the rings of the source and drop it."""
+        self._drop_ring(source, "previous")
+        self._drop_ring(source, "path")
         self._left[source.name] = (source.epoch, source.frame, source.run)
         if len(self._left) > _MOST_LEFT:
             epoch, frame, _ = self._left.pop(next(iter(self._left)))  # the oldest
@@ -359,7 +359,7 @@ class Sources:
         for observer in self.forgotten:
             observer(source)
 
-    def _drop(self, source: Source, which: str) -> None:
+    def _drop_ring(self, source: Source, which: str) -> None:
         path: Path | None = getattr(source, which)
         if path is not None:
             setattr(source, which, None)
@@ -368,12 +368,12 @@ class Sources:
             else:
                 path.unlink(missing_ok=True)
 
-    def hold(self, path: Path) -> None:
-        """Keep the ring at `path`, even without its source, until `release` was called as often."""
+    def hold_ring(self, path: Path) -> None:
+        """Keep the ring at `path`, even without its source, until `release_ring` was called as often."""
         self._held[path] += 1
 
-    def release(self, path: Path) -> None:
-        """Undo one `hold`."""
+    def release_ring(self, path: Path) -> None:
+        """Undo one `hold_ring`."""
         self._held[path] -= 1
         if not self._held[path]:
             del self._held[path]
@@ -455,7 +455,7 @@ class Sources:
         return self._now() - source.wanted_since_s if source.fps else None
 
     def ring_bytes(self, source: Source) -> int:
-        """Return the size of its ring; 0 when it has none."""
+        """Return the size of the source's ring; 0 without a ring."""
         return Layout(source.width, source.height, self.slots).file_bytes if source.path is not None else 0
 
     def measure_fps(self, source: Source) -> float:

@@ -69,11 +69,11 @@ class FrameRequests:
 
     def frame_seen(self, source: Source, notice: Notice) -> None:
         """Serve the calls whose grab was made."""
-        self._pending.end(lambda wanted: wanted[0] is source and source.grabbed >= wanted[1], source)
+        self._pending.answer_fitting(lambda wanted: wanted[0] is source and source.grabbed >= wanted[1], source)
 
     def source_lost(self, source: Source, code: str, reason: str) -> None:
         """Fail the calls that wait for this source."""
-        self._pending.end(lambda wanted: wanted[0] is source, _no_pixels(source))
+        self._pending.answer_fitting(lambda wanted: wanted[0] is source, _no_pixels(source))
 
 
 def _no_pixels(source: Source) -> DisplayDown:
@@ -98,7 +98,7 @@ class WindowListReady:
 
     def windows_seen(self, watched: WatchedDisplay) -> None:
         """Go on with the calls that waited for this list."""
-        self._awaited.end(lambda one: one is watched, None)
+        self._awaited.answer_fitting(lambda one: one is watched, None)
 
     def _explain_missing_list(self, watched: WatchedDisplay) -> AcudError:
         if watched.state is not DisplayState.UP:
@@ -135,11 +135,11 @@ class FreshFrameResolver:
             target, found = await self._locate_on(watched, target)
             source = self._sources.by_name.get(found.source)
             if source is None or not source.up:
-                self._follow(key, watched, found.window_id)
+                self._follow_window(key, watched, found.window_id)
                 await self._await_source(target, watched, found.source, _SOURCE_DEADLINE_S)
                 continue
             if source.window_id:
-                self._follow(key, watched, found.window_id)
+                self._follow_window(key, watched, found.window_id)
             try:
                 grabbed = await Callback[Source](partial(self._frame_requests.grab, source))
             except Unavailable:
@@ -171,25 +171,25 @@ class FreshFrameResolver:
                 raise DisplayDown(f"display {watched.name} went away", hint="acud display list")
             if isinstance(terminal, int):
                 target, terminal = replace(target, pty="", window=str(terminal)), None
-        found = self._locate(target, watched, display, terminal)
+        found = self._locate_target(target, watched, display, terminal)
         if found.missing is not None:
             named = [repr(window.title) for window in watched.windows if window.kind != "popup"]
             raise NotFound(found.missing.detail, hint=f"windows there: {', '.join(named[:8]) or 'none'}")
         return target, found
 
-    def _locate(
+    def _locate_target(
         self, target: Target, watched: WatchedDisplay, display: Source, terminal: Verdict | int | None = None
     ) -> TargetLocation:
         size = display.width, display.height
         return locate(target, watched.name, *size, watched.windows, monitors=watched.monitors, shown_in=terminal)
 
-    async def _survey(self, pty: str) -> tuple[SessionName, SessionSurvey]:
+    async def _survey_session(self, pty: str) -> tuple[SessionName, SessionSurvey]:
         name = parse_session_name(pty)
         return name, await Callback[SessionSurvey](partial(self._sessions.survey, name))
 
     async def is_detached(self, pty: str) -> bool:
         """Return whether `pty` is an existing tmux session without an attached client."""
-        name, survey = await self._survey(pty)
+        name, survey = await self._survey_session(pty)
         found = survey.session(name.name) if name.kind == "tmux" else None
         return found is not None and not found.chains
 
@@ -199,7 +199,7 @@ class FreshFrameResolver:
             await self._find_terminal(target.pty, watched)
 
     async def _find_terminal(self, pty: str, watched: WatchedDisplay) -> Verdict | int:
-        name, survey = await self._survey(pty)
+        name, survey = await self._survey_session(pty)
         found = find_window(name, survey, watched.windows)
         if isinstance(found, Verdict) and found.code == "session_missing":
             raise unknown_session(name, survey, watched.windows)
@@ -218,7 +218,7 @@ class FreshFrameResolver:
         place = next((w.bounds for w in watched.windows if covered and w.window_id == covered), None)
         return ScreenshotTarget(source, location.crop, location.ignore, size, place)
 
-    def _follow(self, key: str, watched: WatchedDisplay, window: int) -> None:
+    def _follow_window(self, key: str, watched: WatchedDisplay, window: int) -> None:
         if key not in watched.followed:
             self._watched_displays.follow(watched, key, (window,))
             self._loop.call_later(_FOLLOW_S, lambda: self._watched_displays.follow(watched, key, ()))
@@ -227,17 +227,17 @@ class FreshFrameResolver:
 
     def source_up(self, source: Source) -> None:
         """Go on with the calls that waited for this source."""
-        self._awaited.end(lambda awaited: awaited.source == source.name, None)
+        self._awaited.answer_fitting(lambda awaited: awaited.source == source.name, None)
 
     def windows_seen(self, watched: WatchedDisplay) -> None:
         """Locate again the covered windows that were uncovered or closed: their own source will never come."""
-        self._awaited.end(partial(self._is_elsewhere, watched), None)
+        self._awaited.answer_fitting(partial(self._is_elsewhere, watched), None)
 
     def _is_elsewhere(self, watched: WatchedDisplay, waiter: _Awaited) -> bool:
         if waiter.watched is not watched or waiter.source == watched.name:
             return False
         display = self._sources.by_name.get(watched.name)
-        return display is None or self._locate(waiter.target, watched, display).source != waiter.source
+        return display is None or self._locate_target(waiter.target, watched, display).source != waiter.source
 
     def frame_seen(self, source: Source, notice: Notice) -> None:
         """Do nothing: `FrameRequests` handles frames."""

@@ -67,12 +67,12 @@ class InputDispatcher:
     def on_acted(self, watched: WatchedDisplay, message: Acted) -> None:
         is_fault = message.code and message.misdirected is None
         fault = from_wire(message.code, message.message, message.hint, {}) if is_fault else None
-        self._pending.end(lambda pending: pending.act_id == message.act_id, fault or message)
+        self._pending.answer_fitting(lambda pending: pending.act_id == message.act_id, fault or message)
 
     def input_lost(self, watched: WatchedDisplay, reason: str) -> None:
         """End the display's acts as unknown: its capture process died before, during or after them."""
         outcome = _outcome_unknown(f"display {watched.name} was lost during it: {reason}")
-        self._pending.end(lambda pending: pending.watched is watched, outcome)
+        self._pending.answer_fitting(lambda pending: pending.watched is watched, outcome)
 
 
 def _outcome_unknown(reason: str) -> OutcomeUnknown:

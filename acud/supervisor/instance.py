@@ -45,7 +45,7 @@ def prepare(paths: Paths) -> None:
         make_private(directory)
 
 
-def sweep(paths: Paths) -> list[str]:
+def remove_leftovers(paths: Paths) -> list[str]:
     """Remove sockets and spooled pictures of a dead supervisor; return what was removed. Hold the lock first. Its rings
     still show what changed until it died: `acud.supervisor.orphaned_rings` keeps those it needs.
     """

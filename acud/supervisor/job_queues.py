@@ -65,7 +65,7 @@ class FairQueue(Generic[Item]):
         self._busy[display] += 1
         heapq.heappush(self._heap, (self._rank(item), self._used_s[display], next(self._order), display, item))
         if len(self._used_s) > _MOST_ACCOUNTS:
-            self._forget()
+            self._forget_idle()
 
     def rerank(self) -> None:
         """Compute every rank again, as the urgency of queued items changes."""
@@ -105,7 +105,7 @@ class FairQueue(Generic[Item]):
         self._busy.subtract(one[3] for one in taken)
         return [one[4] for one in taken]
 
-    def _forget(self) -> None:
+    def _forget_idle(self) -> None:
         """Drop the accounts of displays without items: their credit is bounded anyway."""
         self._used_s = {display: used for display, used in self._used_s.items() if self._busy[display]}
         self._busy = +self._busy
@@ -131,13 +131,13 @@ class Work(Protocol):
         """Return its rank as of now (`acud.waits.schedule`): lower goes first."""
 
     def build(self, job_id: str) -> Job | None:
-        """Return the present job, or None when it is not needed any more. A second try has the same `job_id`."""
+        """Return the job as it is due now, or None when it is not needed any more. A retry keeps the `job_id`."""
 
     def on_part(self, result: JobResult) -> None:
         """Handle a part of the result; the rest follows."""
 
     def on_result(self, result: JobResult) -> None:
-        """Handle the result, or the rest of it; called at most once."""
+        """Handle the result, or its last part; called at most once."""
 
     def on_lost(self, reason: str) -> None:
         """Handle that two workers in a row died or hung over it; called instead of `on_result`."""
@@ -171,7 +171,7 @@ class FrameWork:
         self._tries = 0
 
     def build(self, job_id: str) -> Job | None:
-        """Return the job for the ring as it is now; the source may have been lost meanwhile."""
+        """Return the job for the source's newest ring; None if the source was lost meanwhile."""
         source = self._source
         if not source.live or source.path is None:
             self._done(Unavailable(f"{source.name} was lost: {source.lost_reason}", hint="acud display list"))

@@ -75,7 +75,7 @@ class Journal:
         self._effects.append(effect)
 
     def event(self, topic: str, subject: str, **data: Any) -> None:
-        """Store an event in this turn; it is published after the commit."""
+        """Store an event in this turn; the publisher sends it after the commit."""
         self._events.append(self.store.events.append(topic, subject, data, self._clock.instant().utc_s))
 
     def keep(self, mutation: Effect, then: Effect | None = None, *, droppable: bool = False) -> None:
@@ -89,7 +89,7 @@ class Journal:
 
     @property
     def dirty(self) -> bool:
-        """Whether `end_turn` has something to write."""
+        """Whether `end_turn` has mutations to write."""
         return bool(self._kept and not self._retrying) or self.store.in_turn
 
     def end_turn(self) -> StoreUnavailable | None:
@@ -99,7 +99,7 @@ class Journal:
         kept = list(self._kept)
         try:
             for entry in kept:
-                self._write(entry)
+                self._write_entry(entry)
             self._commit()
         except StoreUnavailable as fault:
             self._handle_failure(fault)
@@ -119,7 +119,7 @@ class Journal:
         """Number of kept mutations that no commit holds yet."""
         return len(self._kept)
 
-    def _write(self, entry: _Kept) -> None:
+    def _write_entry(self, entry: _Kept) -> None:
         try:
             with self.savepoint():
                 entry.mutation()
@@ -139,9 +139,9 @@ class Journal:
         self.fault = fault
         if self._kept and not self._retrying:
             self._retrying = True
-            self._loop.call_later(_RETRY_S, self._retry)
+            self._loop.call_later(_RETRY_S, self._end_retry)
 
-    def _retry(self) -> None:
+    def _end_retry(self) -> None:
         self._retrying = False  # the end of this very turn writes the kept again
 
     def _finish_commit(self, entries: list[_Kept]) -> None:

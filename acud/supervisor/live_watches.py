@@ -74,7 +74,7 @@ class LiveWatches:
         if not was_shown and watched.name in self._shown and source is not None and source.up:
             self._check_freshness(source, self._shown[watched.name])  # its first picture needs no tick
         if self._shown and self._timer is None:
-            self._timer = self._loop.call_later(0.0, self._tick)
+            self._timer = self._loop.call_later(0.0, self._on_timer)
         return key
 
     def locate_frames(self, watched: WatchedDisplay, watch: str, task_id: str) -> LiveWatched:
@@ -119,7 +119,7 @@ class LiveWatches:
             wanted[watch.display] = max(wanted.get(watch.display, 0.0), watch.fps)
         return wanted
 
-    def _tick(self) -> None:
+    def _on_timer(self) -> None:
         self._timer = None
         now_s = self._now()
         self._watches = {key: watch for key, watch in self._watches.items() if watch.until_s > now_s}
@@ -129,7 +129,7 @@ class LiveWatches:
             if source is not None and source.up:
                 self._check_freshness(source, shown)
         if self._shown:
-            self._timer = self._loop.call_at(now_s + _TICK_S, self._tick)
+            self._timer = self._loop.call_at(now_s + _TICK_S, self._on_timer)
 
     def _check_freshness(self, source: Source, shown: _ShownFrame) -> None:
         compared_s = source.compared_mono_ns / 1e9
@@ -169,7 +169,7 @@ class LiveWatches:
         )
 
     def source_lost(self, source: Source, code: str, reason: str) -> None:
-        """Publish that there are no pixels, and why."""
+        """Publish that the display has no pixels, and why."""
         if source.name in self._shown:
             self._publish_change("live.lost", source.name, code=code, reason=reason)
 

@@ -34,7 +34,7 @@ def rotate(path: Path, max_bytes: int, files: int = 1) -> None:
     kept = path.with_name(f"{path.name}.1")
     _move_up(path, files)
     try:
-        _copy(path, kept)
+        _copy_log(path, kept)
     except OSError as fault:  # a full disk is when the log must shrink all the more
         kept.unlink(missing_ok=True)
         os.truncate(path, 0)
@@ -54,7 +54,7 @@ def _move_up(path: Path, files: int) -> None:
             older.replace(path.with_name(f"{path.name}.{place + 1}"))
 
 
-def _copy(path: Path, copy: Path) -> None:
+def _copy_log(path: Path, copy: Path) -> None:
     copy.unlink(missing_ok=True)
     written = os.O_WRONLY | os.O_CREAT | os.O_EXCL
     with (

@@ -79,15 +79,15 @@ class Drain:
 
     def ask(self, request: DaemonDrain) -> DaemonDrainReply:
         if request.cancel:
-            self._cancel()
+            self._cancel_drain()
         else:
-            self._begin(request)
+            self._begin_drain(request)
         waits, tasks, runs = self._count_work()
         return DaemonDrainReply(
             bool(self.since_utc_s), os.getpid(), self.since_utc_s, self.until_utc_s, waits, tasks, runs
         )
 
-    def _begin(self, request: DaemonDrain) -> None:
+    def _begin_drain(self, request: DaemonDrain) -> None:
         now = self._app.clock.instant().utc_s
         self.since_utc_s = self.since_utc_s or now
         self.until_utc_s = now + request.timeout_s
@@ -97,7 +97,7 @@ class Drain:
         _LOG.info("daemon.draining", timeout_s=request.timeout_s)
         self._look_later()
 
-    def _cancel(self) -> None:
+    def _cancel_drain(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
         if self.since_utc_s:
@@ -137,18 +137,18 @@ class StoreTrim:
         self._app = app
         self._result: TrimResult | None = None
 
-    def begin(self) -> None:
+    def trim_some(self) -> None:
         """Delete some rows in this turn."""
-        self._app.journal.keep(self._trim, self._finish)
+        self._app.journal.keep(self._trim_store, self._finish_trim)
 
-    def _trim(self) -> None:
+    def _trim_store(self) -> None:
         app = self._app
         self._result = trim(app.store, app.settings.store, app.clock.instant().utc_s, STEP_ROWS)
 
-    def _finish(self) -> None:
+    def _finish_trim(self) -> None:
         result, self._result = self._result, None
         has_more = result is not None and result.more
-        self._app.loop.call_later(_TRIM_MORE_S if has_more else _TRIM_S, self.begin)
+        self._app.loop.call_later(_TRIM_MORE_S if has_more else _TRIM_S, self.trim_some)
         self._app.store.evidence.remove_files(result.files if result is not None else ())
 
 
@@ -167,11 +167,11 @@ class RollingRestart:
             raise Conflict("the evaluators are being restarted already", hint="wait for that restart")
         self._going = True
         try:
-            return tuple([await self._restart(worker) for worker in list(self._pool.workers)])
+            return tuple([await self._restart_worker(worker) for worker in list(self._pool.workers)])
         finally:
             self._going = False
 
-    async def _restart(self, worker: Worker) -> EvaluatorRestarted:
+    async def _restart_worker(self, worker: Worker) -> EvaluatorRestarted:
         child = worker.child
         old_pid = child.pid
         self._pool.retire(worker)
@@ -180,7 +180,7 @@ class RollingRestart:
         _LOG.info("evaluator.retired", evaluator=child.name, handed_over=handed)
         self._keeper.stop(child)
         await self._wait_until(lambda: child.process is None, _READY_S)
-        self._pool.renew(worker)
+        self._pool.restart_worker(worker)
         await self._wait_until(lambda: worker.ready or worker.child.state is ChildState.FAILED, _READY_S)
         if not worker.ready:
             fault = f"evaluator {child.name} did not get ready again: {child.reason or 'it said nothing'}"
@@ -210,13 +210,13 @@ class SettingsReload:
         if app.settings.daemon.debug:  # perhaps from the command line of this start, and so not in the file
             differing = [name for name in differing if name != "daemon.debug"]
         taken = tuple(name for name in differing if name in LIVE)
-        self._apply(found, taken)
+        self._apply_settings(found, taken)
         restart = tuple(name for name in differing if name not in LIVE)
         _LOG.info("settings.reloaded", taken=list(taken), restart=list(restart))
         app.journal.event("daemon.reloaded", "daemon", taken=taken, restart=restart)
         return DaemonReloadReply(taken, restart)
 
-    def _apply(self, new_settings: Settings, names: tuple[str, ...]) -> None:
+    def _apply_settings(self, new_settings: Settings, names: tuple[str, ...]) -> None:
         settings = self._app.settings
         for name in names:
             section, key = name.split(".")

@@ -50,18 +50,18 @@ class ParkedCalls(Generic[Key, Outcome]):
         self._numbers = itertools.count()
 
     def park(self, key: Key, on_done: Callable[[Outcome], None], within_s: float, late: Callable[[], Outcome]) -> None:
-        """Call `on_done` with the outcome that `end` passes for `key`, or with that of `late` after `within_s`."""
+        """Call `on_done` with the outcome that `answer_fitting` gives `key`, or `late` after `within_s`."""
         number = next(self._numbers)
-        timer = self._loop.call_later(within_s, lambda: self._answer(number, late()))
+        timer = self._loop.call_later(within_s, lambda: self._answer_call(number, late()))
         self._parked[number] = key, timer, on_done
 
-    def end(self, fits: Callable[[Key], bool], outcome: Outcome) -> None:
+    def answer_fitting(self, fits: Callable[[Key], bool], outcome: Outcome) -> None:
         """Answer the callers with a key that `fits`, in their order, without those that park meanwhile."""
         for number, (key, *_) in list(self._parked.items()):
             if number in self._parked and fits(key):
-                self._answer(number, outcome)
+                self._answer_call(number, outcome)
 
-    def _answer(self, number: int, outcome: Outcome) -> None:
+    def _answer_call(self, number: int, outcome: Outcome) -> None:
         _, timer, done = self._parked.pop(number)
         timer.cancel()
         done(outcome)

@@ -47,7 +47,7 @@ class OptionalChild(ABC):
             return
         self.fault = reason
         self.fix = (child.fault.hint if child.fault is not None else "") or _FIX
-        self._keeper.hold(child)
+        self._keeper.hold_back(child)
         self._loop.call_later(_AGAIN_S, self._try_again)
 
     def _try_again(self) -> None:

@@ -77,7 +77,7 @@ class OrphanedRings:
         return not self._past
 
     def find(self, source: str) -> OrphanedRing | None:
-        """Return the ring of `source`, if it is still there."""
+        """Return the ring of `source`; None if it was removed."""
         return self._past.get(source.lstrip(":"))
 
     def reread(self, source: str) -> OrphanedRing | None:
@@ -97,12 +97,12 @@ class OrphanedRings:
 
     # ---- how long a ring stays -------------------------------------------------------------------------------------
 
-    def hold(self, source: str) -> None:
-        """Keep the ring until `release` was called as often."""
+    def hold_ring(self, source: str) -> None:
+        """Keep the ring until `release_ring` was called as often."""
         self._read[source.lstrip(":")] += 1
 
-    def release(self, source: str) -> None:
-        """Undo one `hold`."""
+    def release_ring(self, source: str) -> None:
+        """Undo one `hold_ring`."""
         name = source.lstrip(":")
         self._read[name] -= 1
         self._let_go(name)
@@ -119,14 +119,14 @@ class OrphanedRings:
             self.drop(name)
 
     def drop(self, source: str) -> bool:
-        """Remove the ring of `source`; return False when there was none."""
+        """Remove the ring of `source`; return False without one."""
         past = self._past.pop(source.lstrip(":"), None)
         if past is not None:
             past.path.unlink(missing_ok=True)
         return past is not None
 
     def drop_others(self, source: str) -> bool:
-        """Remove every ring but that of `source`; return False when there was none."""
+        """Remove every ring but that of `source`; return False if no ring was left."""
         names = [name for name in self._past if name != source.lstrip(":")]
         for name in names:
             self.drop(name)

@@ -69,15 +69,15 @@ class TaskMemory(Protocol):
     def find(self, task_id: str) -> Task:
         """Return the task with this id or unique beginning of an id. Raises: NotFound, InvalidRequest."""
 
-    def live(self, task_id: str) -> Task:
+    def find_live(self, task_id: str) -> Task:
         """Return the task if it has not ended. Raises: NotFound; Conflict with how it ended."""
 
     def state_of(self, task_id: str) -> Literal["live", "ended", "gone"]:
         """Return the state of the task with this full id."""
 
-    def place(self, task_id: str, target: str, display: str) -> TaskPlace:
-        """Return the display for a request: the named one, else its task's, else the default. Raises: NotFound for an
-        unknown task, Conflict for an ended one, DisplayDown when its display is gone.
+    def find_place(self, task_id: str, target: str, display: str) -> TaskPlace:
+        """Return the task and display of a request: the display named, else the task's, else the default. Raises:
+        NotFound for an unknown task, Conflict for an ended one, DisplayDown when its display is gone.
         """
 
     def begin_action(self, task_id: str, kind: ActionType, summary: str) -> LogEnd:
@@ -102,14 +102,14 @@ class NoTasks:
     def find(self, task_id: str) -> Task:
         raise not_enabled("tasks")
 
-    def live(self, task_id: str) -> Task:
+    def find_live(self, task_id: str) -> Task:
         raise not_enabled("tasks")
 
     def state_of(self, task_id: str) -> Literal["live", "ended", "gone"]:
         """Return "ended", so that work begun for a task does not go on, but is kept."""
         return "ended"
 
-    def place(self, task_id: str, target: str, display: str) -> TaskPlace:
+    def find_place(self, task_id: str, target: str, display: str) -> TaskPlace:
         """Return the display that the request names. Raises: NotEnabled when it names a task."""
         if task_id:
             raise not_enabled("tasks")
@@ -173,7 +173,7 @@ class NoElements:
 
     @property
     def shown(self) -> SceneObservers:
-        """Return observers that are never called: no scene is made."""
+        """Return observers that are never called, as this daemon makes no scenes."""
         return Observers()
 
 
@@ -233,7 +233,7 @@ class InstructionCaller(Protocol):
         """Return `step` as a callback; its faults go to this caller alone."""
 
     def touch(self) -> None:
-        """Note that something is about to be done outside the store."""
+        """Note that the instruction is about to change something outside the store."""
 
     def reply(self, body: DoReply, *, stored_body: DoReply) -> None:
         """Handle the answer; `stored_body`: the version that may be stored."""

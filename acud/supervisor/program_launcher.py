@@ -88,7 +88,7 @@ class LaunchedProgram:
         self._log_file, self._written = log_file, written
         self._on_settled: Resume[None] | None = on_settled
 
-    def settle(self, fault: AcudError | None) -> None:
+    def report_settled(self, fault: AcudError | None) -> None:
         """Call `on_settled`, once, with None if the program runs or ended well, else with the fault."""
         on_settled, self._on_settled = self._on_settled, None
         if on_settled is not None:
@@ -173,12 +173,12 @@ class ProgramLauncher:
         process = spawn(self._loop, command, env, log_file, self._on_exit, cwd=cwd)
         self._running[process.pid] = process
         program = LaunchedProgram(process, Path(command[0]).name, watched.name, log_file, written, on_settled)
-        self._remember(program)
-        self._loop.call_later(_LIFE_S, lambda: program.settle(None))
+        self._remember_program(program)
+        self._loop.call_later(_LIFE_S, lambda: program.report_settled(None))
         _LOG.info("program.launched", display=watched.name, program=command[0], pid=process.pid)
         return process.pid
 
-    def _remember(self, program: LaunchedProgram) -> None:
+    def _remember_program(self, program: LaunchedProgram) -> None:
         self._programs.pop(program.pid, None)  # an earlier one had the same pid
         self._programs[program.pid] = program
         ended = [one.pid for one in self._programs.values() if one.reason]
@@ -190,7 +190,7 @@ class ProgramLauncher:
         program = self._programs.get(process.pid)
         if program is not None:
             program.reason, program.exit_code = reason, process.exit_code
-            program.settle(None if reason == WELL else program.describe_fault())
+            program.report_settled(None if reason == WELL else program.describe_fault())
         _LOG.info("program.ended", pid=process.pid, reason=reason)
 
     @property

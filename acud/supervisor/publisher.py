@@ -38,12 +38,12 @@ class Publisher:
         loop.call_each(_BEAT_S, self._send_beat)
 
     def publish(self, event: Event) -> None:
-        self._send(event.topic.encode(), event)
+        self._send_to_subscribers(event.topic.encode(), event)
 
     def _send_beat(self) -> None:
-        self._send(b"beat", Beat(self._journal.newest, self._clock.instant().utc_s))
+        self._send_to_subscribers(b"beat", Beat(self._journal.newest, self._clock.instant().utc_s))
 
-    def _send(self, topic: bytes, message: Event | Beat) -> None:
+    def _send_to_subscribers(self, topic: bytes, message: Event | Beat) -> None:
         data: bytes | None = None
         for connection in self.server.all:
             if connection.out_bytes < _UNREAD_BYTES and any(map(topic.startswith, connection.prefixes)):
@@ -55,9 +55,9 @@ class Publisher:
             found = self.server.next()
             if found is None:
                 return
-            self._subscribe(*found)
+            self._change_prefixes(*found)
 
-    def _subscribe(self, connection: ServerConnection, message: list[bytes]) -> None:
+    def _change_prefixes(self, connection: ServerConnection, message: list[bytes]) -> None:
         # A subscriber may send anything else too, which is ignored.
         kind, prefix = message[0][:1], message[0][1:]
         if kind == _CANCEL:

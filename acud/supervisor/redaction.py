@@ -22,10 +22,10 @@ class Redaction(Protocol):
         """Return whether a job needs an evaluator that reads text: its picture leaves, or is kept redacted."""
 
     def redact(self, text: str) -> str:
-        """Return screen text as it may be stored or sent elsewhere."""
+        """Return screen text, redacted so that it may be stored or sent elsewhere."""
 
     def redact_for_wake(self, text: str) -> str:
-        """Return screen text as a wake may carry it."""
+        """Return screen text, redacted so that a wake may carry it."""
 
     def title(self, watched: WatchedDisplay, window: WindowInfo) -> tuple[str, str]:
         """Return a window's title as a scene may hold it, and the rule that changed it ("": none)."""

@@ -65,7 +65,7 @@ class Screenshots:
         reads = ask.redacted and self._redaction.needs_reader(local=False, keeps_evidence=False)
         lane = Lane.REDACT if reads else Lane.JUDGE
         try:
-            outcome = await self._look(target, lane, partial(self._fill_picture, target.source, ask))
+            outcome = await self._await_look(target, lane, partial(self._fill_picture, target.source, ask))
         except Unavailable as fault:
             if target.source.live:
                 raise Unavailable(f"no picture: {fault.message}", hint="acud status") from fault
@@ -90,7 +90,7 @@ class Screenshots:
         if target.crop is None and not target.source.window_id:
             return plain
         try:
-            outcome = await self._look(target, Lane.JUDGE, lambda job: job)
+            outcome = await self._await_look(target, Lane.JUDGE, lambda job: job)
         except Unavailable:
             return plain
         return self._token_of(target, outcome) if outcome is not None and outcome.status == "done" else plain
@@ -122,7 +122,7 @@ class Screenshots:
     def _submit_frameless(self, job: Job, on_done: Resume[JobResult]) -> None:
         self._pool.submit(_FramelessWork(job, on_done))
 
-    def _look(self, target: ScreenshotTarget, lane: Lane, fill: FillJob) -> Within[JobResult]:
+    def _await_look(self, target: ScreenshotTarget, lane: Lane, fill: FillJob) -> Within[JobResult]:
         """Await a look for 20 s; a picture that comes later is removed."""
         view = View(target.source.name, target.crop, target.ignore)
         begun = self._pool.look(lane, target.source, lambda job: None if look.is_over else fill(job), view)
@@ -185,7 +185,7 @@ class _FramelessWork:
         return replace(self._job, job_id=job_id)
 
     def on_part(self, result: JobResult) -> None:
-        """Do nothing: it has no parts."""
+        """Do nothing: this work's result comes whole."""
 
     def on_result(self, result: JobResult) -> None:
         self._done(result)

@@ -48,7 +48,7 @@ class Takeovers:
     def resume(self) -> None:
         """Resume the takeovers of a former supervisor; those that ran out meanwhile end now."""
         for takeover in self._journal.store.takeovers.all():
-            self._hold(takeover)
+            self._keep_takeover(takeover)
 
     def find(self, number: int) -> Takeover | None:
         takeover = self._live.get(number)
@@ -115,7 +115,7 @@ class Takeovers:
         return self._notes.pop(watched.number, "")
 
     def _finish_release(self, takeover: Takeover, words: str) -> None:
-        self._forget(takeover)
+        self._forget_takeover(takeover)
         if words:
             self._notes[takeover.number] = words
 
@@ -130,7 +130,7 @@ class Takeovers:
     # ---- holding ---------------------------------------------------------------------------------------------------
 
     def _finish_take(self, watched: WatchedDisplay, takeover: Takeover, *, fresh: bool) -> None:
-        self._hold(takeover)
+        self._keep_takeover(takeover)
         if fresh:
             self._notes.pop(watched.number, None)
             for one in self._watched_displays.of_server(watched):
@@ -138,7 +138,7 @@ class Takeovers:
                 for taken in self.taken:
                     taken(one.name, words_of(watched, takeover))
 
-    def _hold(self, takeover: Takeover) -> None:
+    def _keep_takeover(self, takeover: Takeover) -> None:
         self._live[takeover.number] = takeover
         self._look_later(takeover)
 
@@ -152,7 +152,7 @@ class Takeovers:
         if self._left_s(takeover) > 0:
             self._look_later(takeover)
             return
-        self._forget(takeover)
+        self._forget_takeover(takeover)
         self._journal.keep(lambda: self._record_expiry(takeover))
 
     def _record_expiry(self, takeover: Takeover) -> None:
@@ -164,7 +164,7 @@ class Takeovers:
         if watched is not None:
             self._record_event("display.released", watched, takeover, reason="run out")
 
-    def _forget(self, takeover: Takeover) -> None:
+    def _forget_takeover(self, takeover: Takeover) -> None:
         if self._live.get(takeover.number) == takeover:
             del self._live[takeover.number]
 

@@ -40,7 +40,7 @@ _JITTER = random.SystemRandom()
 
 
 class Wakes:
-    """Every open wake of this supervisor; the others are rows only."""
+    """Every open wake of this supervisor; closed wakes are rows only."""
 
     def __init__(
         self,
@@ -147,7 +147,7 @@ class Wakes:
             self._step_begun(wake.wake_id)
 
     def _step_begun(self, wake_id: str) -> None:
-        self._step(wake_id, rules.WakeBegan(self._now()))
+        self._apply_event(wake_id, rules.WakeBegan(self._now()))
 
     def resume(self) -> None:
         """Resume the wakes of a former supervisor; the outcome of its last sends is unknown. One wake at once tries a
@@ -162,7 +162,7 @@ class Wakes:
                         self._delivery.mark_failing(route.name, route.reason, route.asked_until_utc_s - now)
         for wake in wakes:
             self._open[wake.wake_id] = wake
-            self._step(wake.wake_id, rules.WakeResumed(now))
+            self._apply_event(wake.wake_id, rules.WakeResumed(now))
 
     # ---- requests --------------------------------------------------------------------------------------------------
 
@@ -181,19 +181,19 @@ class Wakes:
     def _mark_seen(self, wake: WakeInfo | None) -> None:
         if wake is not None:
             self._open.setdefault(wake.wake_id, wake)
-            self._step(wake.wake_id, rules.ResultFetched(self._now()))
-            self._forget(wake.wake_id)
+            self._apply_event(wake.wake_id, rules.ResultFetched(self._now()))
+            self._forget_idle(wake.wake_id)
 
     def retry(self, stored: WakeInfo) -> WakeInfo:
-        """Send a stored wake again, over the routes that are set up now. Raises: Conflict when it was seen."""
+        """Send a stored wake again, over the routes of the present settings. Raises: Conflict when it was seen."""
         wake = self._open.setdefault(stored.wake_id, stored)
         names = self._routes if wake.address.routes is None else wake.address.routes
         self._delivery.try_now(names)
         try:
-            self._step(wake.wake_id, rules.RetryRequested(self._now(), names))
+            self._apply_event(wake.wake_id, rules.RetryRequested(self._now(), names))
             return self.find_newest(wake)
         finally:
-            self._forget(wake.wake_id)
+            self._forget_idle(wake.wake_id)
 
     def find_newest(self, wake: WakeInfo) -> WakeInfo:
         """Return the newest state of a wake read from the store."""
@@ -201,7 +201,7 @@ class Wakes:
 
     # ---- stepping the rules ----------------------------------------------------------------------------------------
 
-    def _step(self, wake_id: str, event: rules.WakeEvent) -> None:
+    def _apply_event(self, wake_id: str, event: rules.WakeEvent) -> None:
         before = self._open.get(wake_id)
         if before is None:
             return
@@ -212,26 +212,26 @@ class Wakes:
         if before.state is WakeState.PENDING and after != before:
             self._look_at_reminders()
         if _without_attempts(after) != _without_attempts(before):
-            self._keep(after, effects)
-        self._arm(after)
+            self._keep_wake(after, effects)
+        self._set_next_timer(after)
         for effect in effects:
             if isinstance(effect, rules.SendAttempt):
-                self._send(after, effect)
+                self._send_attempt(after, effect)
 
-    def _keep(self, after: WakeInfo, effects: tuple[rules.WakeEffect, ...]) -> None:
+    def _keep_wake(self, after: WakeInfo, effects: tuple[rules.WakeEffect, ...]) -> None:
         reports = [effect for effect in effects if isinstance(effect, rules.WakeReport)]
-        self._journal.keep(partial(self._write, after, reports), lambda: self._forget(after.wake_id))
+        self._journal.keep(partial(self._write_wake, after, reports), lambda: self._forget_idle(after.wake_id))
 
-    def _write(self, after: WakeInfo, reports: list[rules.WakeReport]) -> None:
+    def _write_wake(self, after: WakeInfo, reports: list[rules.WakeReport]) -> None:
         self._journal.store.outbox.update(self.find_newest(after))
         for report in reports:
             self._journal.event(f"wake.{report.topic}", after.wake_id, **_collect_facts(after))
 
-    def _forget(self, wake_id: str) -> None:
+    def _forget_idle(self, wake_id: str) -> None:
         if wake_id in self._open and rules.is_idle(self._open[wake_id]):
             del self._open[wake_id]
 
-    def _arm(self, wake: WakeInfo) -> None:
+    def _set_next_timer(self, wake: WakeInfo) -> None:
         if wake.next_utc_s:
             self._set_timer(wake.wake_id, wake.next_utc_s - self._now(), lambda: self._on_tick(wake.wake_id))
         else:
@@ -240,7 +240,7 @@ class Wakes:
     def _on_tick(self, wake_id: str) -> None:
         wake = self._open.get(wake_id)
         if wake is None or wake.state is WakeState.PENDING:
-            self._step(wake_id, rules.WakeTicked(self._now()))
+            self._apply_event(wake_id, rules.WakeTicked(self._now()))
         else:
             self._reminders[wake_id] = None
             self._look_at_reminders()
@@ -248,16 +248,16 @@ class Wakes:
     def _look_at_reminders(self) -> None:
         """Send the due reminders with nothing before them, once at the end of this turn."""
         if self._reminders and self._looking is None:
-            self._looking = self._loop.call_later(0.0, self._remind)
+            self._looking = self._loop.call_later(0.0, self._send_reminders)
 
-    def _remind(self) -> None:
+    def _send_reminders(self) -> None:
         self._looking = None
         first = rules.first_deliveries(self._open.values())
         for wake_id in list(self._reminders):
             wake = self._open.get(wake_id)
             if wake is None or not rules.must_wait(wake, first):
                 del self._reminders[wake_id]
-                self._step(wake_id, rules.WakeTicked(self._now()))
+                self._apply_event(wake_id, rules.WakeTicked(self._now()))
 
     def _set_timer(self, wake_id: str, delay_s: float, callback: Callable[[], None]) -> None:
         self._stop_timer(wake_id)
@@ -270,7 +270,7 @@ class Wakes:
 
     # ---- deliveries ------------------------------------------------------------------------------------------------
 
-    def _send(self, wake: WakeInfo, send: rules.SendAttempt) -> None:
+    def _send_attempt(self, wake: WakeInfo, send: rules.SendAttempt) -> None:
         route, attempt = send.route.value, send.attempt
         _LOG.debug("wake.due", wake=wake.wake_id, route=route, attempt=attempt, reminders=wake.reminders)
         self._delivery.submit(delivery_of(wake, send), lambda ended: self._on_attempt_ended(wake.wake_id, send, ended))
@@ -278,29 +278,29 @@ class Wakes:
     def _on_attempt_ended(self, wake_id: str, send: rules.SendAttempt, end: Delivered | Undone) -> None:
         now = self._now()
         if isinstance(end, Delivered):
-            self._measure(wake_id, end)
-            self._step(
+            self._count_delivery(wake_id, end)
+            self._apply_event(
                 wake_id,
                 rules.AttemptEnded(
                     now, send.attempt, send.route, end.result, end.reason, end.retry_after_s, _JITTER.random()
                 ),
             )
         elif end.shut_s:
-            self._step(wake_id, rules.RouteShut(now, send.attempt, send.route, now + end.shut_s, end.reason))
+            self._apply_event(wake_id, rules.RouteShut(now, send.attempt, send.route, now + end.shut_s, end.reason))
         else:
-            self._step(wake_id, rules.AttemptLost(now, send.attempt, end.reason))
+            self._apply_event(wake_id, rules.AttemptLost(now, send.attempt, end.reason))
 
-    def _measure(self, wake_id: str, end: Delivered) -> None:
+    def _count_delivery(self, wake_id: str, end: Delivered) -> None:
         wake = self._open.get(wake_id)
         if wake is not None and wake.state is WakeState.PENDING and end.result == "sent":
             self.sent_s.observe(self._now() - wake.created_utc_s, end.route.value)
 
     def _on_reopened(self, route: RouteName) -> None:
         for wake_id in list(self._open):
-            self._step(wake_id, rules.RouteReopened(self._now(), route))
+            self._apply_event(wake_id, rules.RouteReopened(self._now(), route))
 
     def send_test(self, route: RouteName, address: WakeAddress, on_done: Resume[Delivered | Undone]) -> None:
-        """Send a test over one route, once; it is not stored."""
+        """Send a test over one route, once; the store keeps no trace of the test."""
         words = f"[acud test] This is a test of acud's route {route.value}; there is nothing to do."
         wake_id = new_id("wake")
         delivery = Deliver(

@@ -62,7 +62,7 @@ class Actor(Protocol):
         """Handle the outcome of an act."""
 
     def input_lost(self, watched: WatchedDisplay, reason: str) -> None:
-        """Handle the loss of the capture process that does the acts."""
+        """Handle the loss of the capture process that carries out acts."""
 
 
 class WatchedDisplay:
@@ -122,7 +122,7 @@ class WatchedDisplays:
         return next((one for one in self.by_name.values() if number and one.number == number), None)
 
     def of_server(self, watched: WatchedDisplay) -> list[WatchedDisplay]:
-        """Return the watched displays of the same X server, itself among them."""
+        """Return the watched displays of the same X server, the given display among them."""
         number = x_number(watched.name)
         return [one for one in self.by_name.values() if x_number(one.name) == number]
 
@@ -178,7 +178,7 @@ class WatchedDisplays:
                 self._send_follow(self.by_name[name])
 
     def order(self, watched: WatchedDisplay, message: Act | DropActs) -> bool:
-        """Send `message` to the display's capture process; return False when that is not possible."""
+        """Send `message` to the display's capture process; return False if it cannot be sent."""
         return watched.child is not None and self._keeper.send(watched.child, message)
 
     def _collect_followed(self, watched: WatchedDisplay) -> tuple[int, ...]:
@@ -224,7 +224,7 @@ class WatchedDisplays:
         elif isinstance(message, DisplayWindows):
             self._handle_windows(watched, message)
         elif isinstance(message, Heartbeat):
-            self._sources.beat(message.newest, message.compared)
+            self._sources.compare_heartbeat(message.newest, message.compared)
         elif isinstance(message, Acted):
             for actor in self.actors:
                 actor.on_acted(watched, message)
@@ -277,20 +277,20 @@ class WatchedDisplays:
             self._handle_hello(watched, hello)
 
     def _mark_up(self, watched: WatchedDisplay, fresh: bool) -> None:
-        self._record(watched, "display.up" if fresh else "display.geometry")
+        self._record_change(watched, "display.up" if fresh else "display.geometry")
         if watched.followed or watched.name in self.with_clipboard:
             self._send_follow(watched)
         waiting, watched.waiting = watched.waiting, []
         for outcome in waiting:
             outcome(watched)
 
-    def _record(self, watched: WatchedDisplay, topic: str) -> None:
+    def _record_change(self, watched: WatchedDisplay, topic: str) -> None:
         self._events.display_changed(topic, watched.name, watched.reason)
 
     def _handle_gone(self, message: SourceGone) -> None:
         source = self._sources.by_name.get(message.source)
         if source is not None:
-            self._sources.lose(source, "not_viewable", message.reason)
+            self._sources.mark_lost(source, "not_viewable", message.reason)
             self._sources.forget(source)
 
     def _handle_windows(self, watched: WatchedDisplay, message: DisplayWindows) -> None:
@@ -311,14 +311,14 @@ class WatchedDisplays:
         self._input_lost(watched, reason)
         fault = from_wire(child.fault.code, child.fault.message, child.fault.hint, {}) if child.fault else None
         if isinstance(fault, DisplayDown):
-            self._keeper.hold(child)
+            self._keeper.hold_back(child)
             self._mark_down(watched, fault)
             self._probe_later(watched, _PROBE_S)
         elif child.state is ChildState.FAILED:
             self._events.child_ended(child)
             self._mark_down(watched, DisplayDown(f"capture of {watched.name} was given up: {reason}", hint="acud logs"))
         elif fault is not None:
-            self._keeper.hold(child)
+            self._keeper.hold_back(child)
             self._mark_down(watched, fault)
         else:
             self._lose_sources(watched, "display_down", f"capture of {watched.name} restarts: {reason}")
@@ -336,22 +336,22 @@ class WatchedDisplays:
         watched.scale_factor = 1.0
         self._lose_sources(watched, fault.code, fault.message)
         if not again:
-            self._record(watched, "display.down")
+            self._record_change(watched, "display.down")
         waiting, watched.waiting = watched.waiting, []
         for outcome in waiting:
             outcome(fault)
 
     def _lose_sources(self, watched: WatchedDisplay, code: str, reason: str, *, forget: bool = False) -> None:
         for source in [s for s in self._sources.by_name.values() if s.display == watched.name]:
-            self._sources.lose(source, code, reason)
+            self._sources.mark_lost(source, code, reason)
             if forget or source.name != watched.name:
                 self._sources.forget(source)
 
     def _probe_later(self, watched: WatchedDisplay, delay_s: float) -> None:
         self._cancel_probe(watched)
-        watched.probe = self._loop.call_later(delay_s, lambda: self._probe(watched, delay_s))
+        watched.probe = self._loop.call_later(delay_s, lambda: self._probe_server(watched, delay_s))
 
-    def _probe(self, watched: WatchedDisplay, delay_s: float) -> None:
+    def _probe_server(self, watched: WatchedDisplay, delay_s: float) -> None:
         fault = self._find_obstacle(watched)
         if fault is None:
             self._start_capture(watched)

@@ -128,10 +128,10 @@ class Web(OptionalChild):
         return {name: url for name, url in (("gateway", self.gateway_url), ("relay", self.url)) if url}
 
     def start(self) -> None:
-        """Bind the ports and start the process, if one is enabled."""
+        """Bind the ports and start the web process, if a listener is enabled."""
         if self._gateway.enabled and not self._gateway.port and not self._listeners.was_inherited("gateway"):
             self._end_sessions()  # another port than before, whose new owner gets the requests of open pages
-        self._bind()
+        self._bind_ports()
         self._start_process()
         self._bind_later()
 
@@ -145,8 +145,8 @@ class Web(OptionalChild):
     def on_lost(self, reason: str) -> None:
         self.url = self.gateway_url = ""
 
-    def _bind(self) -> bool:
-        """Bind the enabled ports that are not held yet; return whether one was bound."""
+    def _bind_ports(self) -> bool:
+        """Bind the enabled ports that are not held yet; return whether a port was bound."""
         took = False
         for name, wanted in (("relay", self._endpoints), ("gateway", self._gateway)):
             if not wanted.enabled or name in self._fds:
@@ -201,7 +201,7 @@ class Web(OptionalChild):
             self._loop.call_later(_AGAIN_S, self._bind_again)
 
     def _bind_again(self) -> None:
-        if self._bind():
+        if self._bind_ports():
             self._start_process()
         elif self._faults:
             self._set_fault("", "")

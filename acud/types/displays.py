@@ -59,7 +59,7 @@ class Rect(Struct, frozen=True, array_like=True):
         return self.w * self.h
 
     def intersect(self, other: Rect) -> Rect | None:
-        """Return the common box, or None when there is none."""
+        """Return the common box of both boxes, or None if they are apart."""
         x, y = max(self.x, other.x), max(self.y, other.y)
         w, h = min(self.right, other.right) - x, min(self.bottom, other.bottom) - y
         return Rect(x, y, w, h) if w > 0 and h > 0 else None
@@ -136,7 +136,7 @@ class WindowInfo(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def outside(self) -> Rect:
-        """The box that it covers: its frame, or `bounds` without one."""
+        """The box that the window covers: its frame, or `bounds` without a frame."""
         return self.frame or self.bounds
 
 

@@ -77,7 +77,7 @@ class Tried(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def is_paid(self) -> bool:
-        """Whether it asked a model, even a free one."""
+        """Whether the method asked a model, even a free model."""
         return self.tokens_in is not None or self.cost_usd != 0.0
 
 

@@ -52,8 +52,8 @@ class ViewGeometry(Struct, frozen=True):
                 hint="give a point of the picture that the view belongs to",
             )
         return Point(
-            self.crop.x + _scale(min(point.x, self.across - 1), self.across, self.crop.w),
-            self.crop.y + _scale(min(point.y, self.down - 1), self.down, self.crop.h),
+            self.crop.x + _scale_pixel(min(point.x, self.across - 1), self.across, self.crop.w),
+            self.crop.y + _scale_pixel(min(point.y, self.down - 1), self.down, self.crop.h),
         )
 
     def area(self, part: Rect) -> Rect:
@@ -84,7 +84,7 @@ class ViewGeometry(Struct, frozen=True):
         )
 
 
-def _scale(at: int, size: int, onto: int) -> int:
+def _scale_pixel(at: int, size: int, onto: int) -> int:
     """Return the pixel in a row of `onto` pixels under the middle of pixel `at` in a row of `size`, exactly."""
     return (2 * at + 1) * onto // (2 * size)
 

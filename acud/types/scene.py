@@ -182,7 +182,7 @@ class Redacted(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SceneTruncation(Struct, frozen=True, forbid_unknown_fields=True):
-    """What the scene left out, by list: (number there, number shown)."""
+    """What the scene left out: for each list (number on the display, number in the scene)."""
 
     ocr: tuple[int, int] | None = None
     ax: tuple[int, int] | None = None
@@ -245,7 +245,7 @@ T = TypeVar("T")
 
 
 class ElementDiff(Struct, Generic[T], frozen=True, forbid_unknown_fields=True):
-    """`added` and `changed` as they are now; `gone`: ids."""
+    """`added` and `changed`: the elements as they are now; `gone`: ids."""
 
     added: tuple[T, ...] = ()
     changed: tuple[T, ...] = ()

@@ -91,7 +91,7 @@ class Task(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PlanItem(Struct, frozen=True, forbid_unknown_fields=True):
-    """One step of a plan, with how many actions were logged under it. `number`: from 1."""
+    """One step of a plan, with the number of its logged actions. `number`: from 1."""
 
     number: int
     title: str

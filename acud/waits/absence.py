@@ -52,5 +52,5 @@ def _is_absence(leaf: Leaf, verdict: Verdict) -> bool:
 
 
 def asks_absence(leaf: Leaf) -> bool:
-    """Return whether the leaf is a sentence that something is gone or not there."""
+    """Return whether the sentence of the leaf asks that a thing is gone or absent."""
     return isinstance(leaf, Criteria) and _ABSENT.search(leaf.criteria) is not None

@@ -53,7 +53,7 @@ MOST_CHARACTERS = 4000
 
 
 class OwnInput(Struct, frozen=True):
-    """What acud typed, as a leaf sees it. `echoes`: of commands. `once`: how often its words were typed elsewhere."""
+    """What acud typed, as a leaf sees it. `echoes`: of commands. `once`: how often it typed the words elsewhere."""
 
     echoes: tuple[Echo, ...] = ()
     once: int = 0
@@ -139,7 +139,7 @@ def note_look(wait: Wait, verdicts: Mapping[int, Verdict], *, is_of_arming: bool
     for index, verdict in verdicts.items():
         if verdict.answer is Answer.UNKNOWN or not wait.leaves[index].can_recur:
             continue
-        holds, times = _count(verdict, signs[index])
+        holds, times = _count_places(verdict, signs[index])
         now = found.get(index)
         if now is None:
             now = Standing(times if wait.spec.policy.fresh else 0, 0, was_away=not (holds and is_of_arming))
@@ -172,7 +172,7 @@ def count_anew(wait: Wait, verdicts: Mapping[int, Verdict]) -> dict[int, Verdict
     return found
 
 
-def _count(verdict: Verdict, negated: bool) -> tuple[bool, int]:
+def _count_places(verdict: Verdict, negated: bool) -> tuple[bool, int]:
     """Return whether a leaf holds, and how many places make it hold."""
     holds = verdict.answer is (Answer.NO if negated else Answer.YES)
     return holds, int(holds) if negated else max(verdict.times, int(holds))
@@ -180,7 +180,7 @@ def _count(verdict: Verdict, negated: bool) -> tuple[bool, int]:
 
 def _is_old(wait: Wait, index: int, verdict: Verdict, negated: bool) -> bool:
     standing, leaf = wait.standing.get(index), wait.leaves[index]
-    holds, times = _count(verdict, negated)
+    holds, times = _count_places(verdict, negated)
     wanted = leaf.count if isinstance(leaf, Text) else 1
     return standing is not None and bool(standing.there) and holds and times - standing.there < wanted
 

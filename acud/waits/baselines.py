@@ -193,7 +193,7 @@ def _find_changed_tiles(view_state: ViewState, token: str) -> tuple[int | None, 
 
 
 def _find_identity(view_state: ViewState, change: ChangeState, token: str, hit: int | None) -> str:
-    """Return the target's identity in its baseline, "" when that is not known."""
+    """Return the target's identity in its baseline, "" if unknown."""
     if change.stored and change.stored.identity:
         return change.stored.identity
     base = parse_token(token)

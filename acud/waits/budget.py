@@ -20,7 +20,7 @@ WINDOW_S = 60.0
 
 
 class BudgetAccount(Struct, frozen=True):
-    """A budget and what was spent of it."""
+    """A budget and the part of it that was spent."""
 
     budget: Budget = Budget()
     spent: Spent = Spent()
@@ -102,11 +102,11 @@ class MinuteQuota:
         self._taken: dict[str, RollingWindow] = {}
 
     def free_in_s(self, key: str, now: float) -> float:
-        """Return for how many seconds `key` must wait; 0: not at all."""
+        """Return for how many seconds `key` must wait; 0: no wait."""
         return self._taken[key].free_in_s(now) if key in self._taken else 0.0
 
     def take(self, key: str, now: float) -> None:
-        """Count one for `key`; forget the keys with nothing in the last minute."""
+        """Count one use by `key`; forget keys without a use in the last minute."""
         if not self._limit:
             return
         self._taken.setdefault(key, RollingWindow(self._limit, WINDOW_S)).take(now)

@@ -87,7 +87,7 @@ def count_overtaken(wait: Wait, flight: JobInFlight, at: float) -> JudgeState:
 
 
 def describe_asking(wait: Wait, at: float) -> str:
-    """Return what is under way at a judge now, "" for nothing."""
+    """Return what a judge is asked for this wait now, "" for nothing."""
     since = [flight.at for flight in wait.in_flight(JobKind.JUDGE)]
     if since:
         words = f"a judge is being asked, since {at - min(since):.0f} s"
@@ -126,7 +126,7 @@ def with_backlog(wait: Wait, at: float, queue: str = "") -> Verdict:
 
 
 def _list_unjudged(wait: Wait) -> list[ChangeMark]:
-    """Return the frames that changed the target after the newest one given to a judge."""
+    """Return the frames that changed the target after the newest frame that a judge got."""
     frames = [flight.frame for flight in wait.in_flight(JobKind.JUDGE)]
     frames += [
         wait.judge_state.passed_frame,
@@ -200,7 +200,7 @@ def cancel(wait: Wait, reason: str, at: float) -> Outcome:
 
 
 def fail(wait: Wait, reason: str, at: float, evidence: Evidence | None = None) -> Outcome:
-    """End because it can never be judged, with `evidence` or else its last picture."""
+    """End the wait because no judge can ever answer, with `evidence` or else its last picture."""
     verdict = with_backlog(wait, at)
     return _end_wait(wait, WaitMove.FAIL, verdict, WaitFailed(at, reason, verdict, evidence or _get_last_picture(wait)))
 

@@ -84,7 +84,7 @@ def judge_now(wait: Wait) -> dict[int, Verdict]:
 
 
 def _look_now(wait: Wait) -> dict[int, Verdict]:
-    """Return the verdicts on what is there now, whether it counts or not."""
+    """Return the verdicts on the present view, whether they count or not."""
     verdicts = ((index, _judge_now(wait, index, leaf)) for index, leaf in enumerate(wait.leaves))
     return {index: verdict for index, verdict in verdicts if verdict is not None}
 

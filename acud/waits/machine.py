@@ -318,7 +318,7 @@ def _apply_spec(wait: Wait, event: SpecUpdated) -> Outcome:
 
 
 def _apply_judges_lack(wait: Wait, lack: str, at: float) -> Wait:
-    """Note why no judge can answer; once one can, it is asked at once."""
+    """Note why no judge can answer; the first judge that can is asked at once."""
     is_back = bool(wait.judges_lack) and not lack
     judge_state = replace(wait.judge_state, retry_at=at, backoff_s=0.0) if is_back else wait.judge_state
     return replace(wait, judges_lack=lack, judge_state=judge_state)

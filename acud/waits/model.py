@@ -116,7 +116,7 @@ class PendingYes(Struct, frozen=True):
     hold_until: float | None = None
 
     def is_held_back(self, at: float) -> bool:
-        """Return whether it must still hold for a while."""
+        """Return whether the yes must still hold for a while."""
         return self.hold_until is not None and at < self.hold_until
 
 

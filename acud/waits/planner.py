@@ -91,7 +91,7 @@ def _grab_first_look(wait: Wait, now: PlanBasis) -> Outcome:
         return wait, ()
     if now.at < view_state.since:
         return wait, ()
-    after, effects = _grab(wait, view_state.since, now.at)
+    after, effects = _ask_grab(wait, view_state.since, now.at)
     if not effects or not any(isinstance(leaf, TileLeaf) for leaf in wait.leaves):
         return after, effects
     # A window's pixels may come from elsewhere later; then only the looks of its tiles show how much of it changed.
@@ -99,7 +99,7 @@ def _grab_first_look(wait: Wait, now: PlanBasis) -> Outcome:
     return after, (GrabRequest(look=True, tiles=shares and wait.spec.target.in_windows),)
 
 
-def _grab(wait: Wait, since: float, at: float) -> Outcome:
+def _ask_grab(wait: Wait, since: float, at: float) -> Outcome:
     """Ask for a grab that begins at or after `since`, unless one is on its way."""
     asked = wait.requests.grab_asked
     if asked is not None and asked >= since and at < asked + REGRAB_S:
@@ -113,7 +113,7 @@ def _grab_for_quiet(wait: Wait, now: PlanBasis) -> Outcome:
     if not now.quiet or view_state is None or wait.pending is not None:
         return wait, ()
     over = [since for since in _list_quiet_ends(wait, view_state, now) if view_state.grabbed_at < since <= now.at]
-    return _grab(wait, max(over), now.at) if over else (wait, ())
+    return _ask_grab(wait, max(over), now.at) if over else (wait, ())
 
 
 def _list_quiet_ends(wait: Wait, view_state: ViewState, now: PlanBasis) -> list[float]:
@@ -157,7 +157,7 @@ def _take_local_yes(wait: Wait, whole: Verdict, now: PlanBasis) -> Outcome:
     if since is not None and at < since:
         return wait, ()
     if since is not None and view_state is not None and view_state.grabbed_at < since:
-        return _grab(wait, since, at)
+        return _ask_grab(wait, since, at)
     if judge_state.yeses + 1 >= wait.spec.policy.confirm:
         return add_pending_yes(wait, _make_pending_yes(wait, whole, now), at), ()
     after = at + wait.spec.policy.min_interval_s
@@ -213,7 +213,7 @@ def _hold_back(wait: Wait, pending: PendingYes, now: PlanBasis) -> Outcome | Non
         return wait, ()
     if view_state is None or view_state.grabbed_at >= pending.hold_until:
         return None
-    return _grab(wait, pending.hold_until, now.at)
+    return _ask_grab(wait, pending.hold_until, now.at)
 
 
 def _drop_yes(wait: Wait) -> Outcome:
@@ -270,7 +270,7 @@ def _ask_moment(wait: Wait, picture: PendingPicture | None, at: float) -> Outcom
     """Ask for a frame after the window list or the picture, then for a reading of terminal and widgets after that."""
     texts = wait.texts
     if texts.first is None or (picture is not None and texts.newest < picture.frame):
-        return _grab(wait, texts.since if picture is None else picture.at, at)
+        return _ask_grab(wait, texts.since if picture is None else picture.at, at)
     if max(read_at(wait, texts), wait.requests.read_asked) >= texts.newest_at:
         return wait, ()
     return replace(wait, requests=replace(wait.requests, read_asked=at)), (TextReadRequest(),)
@@ -302,9 +302,9 @@ def _take_turn(wait: Wait, view_state: ViewState, due: list[LookTurn], now: Plan
         since = max((turn.at for turn in fresh), default=at - FRESH_S)
         hard = quiet or not judge or any(turn.hard for turn in fresh)
         if hard or not _grab_is_slow(wait, since, at):
-            return _grab(wait, since, at)
+            return _ask_grab(wait, since, at)
     if wait.texts.answers and wait.texts.first is None and not _grab_is_slow(wait, wait.texts.since, at):
-        return _grab(wait, wait.texts.since, at)  # else a yes would rest on windows of another moment
+        return _ask_grab(wait, wait.texts.since, at)  # else a yes would rest on windows of another moment
     changing = any(turn.judge and not turn.force for turn in due)
     judge_state = wait.judge_state
     gap = next_gap(judge_state.gap_s, changing) if wait.spec.policy.cadence is Cadence.ADAPTIVE else 0.0
@@ -362,7 +362,7 @@ def _end_single_look(wait: Wait, now: PlanBasis) -> Outcome:
 
 
 def _is_all_known(wait: Wait, now: PlanBasis) -> bool:
-    """Return whether all of the present is known, and it is no yes."""
+    """Return whether the present view is fully known, and its verdicts are together no yes."""
     if wait.pending is not None or wait.judge_state.confirm_at is not None or _is_awaited(wait):
         return False
     view_state = wait.in_view

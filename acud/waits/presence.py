@@ -65,7 +65,7 @@ def is_there(leaf: Leaf, verdict: Verdict) -> bool | None:
 
 
 def _can_be_there(leaf: Leaf) -> TypeGuard[NamedLeaf]:
-    """Return whether the leaf asks only whether something is there."""
+    """Return whether the leaf asks only for the presence of a thing."""
     if isinstance(leaf, Widget):
         return not leaf.states and leaf.value is None
     return isinstance(leaf, NamedLeaf)
@@ -91,7 +91,7 @@ def list_negations(until: Until, *, negated: bool = False) -> Iterator[bool]:
 
 
 def note_places(wait: Wait, verdicts: Mapping[int, Verdict], windows: Windows | None) -> Wait:
-    """Return the wait with the places of what was seen, in the `windows` of that moment."""
+    """Return the wait, which now remembers where in `windows` the text or widget of each `verdicts` stood."""
     view_state, seen = wait.view_state, {}
     if not windows or view_state is None or view_state.view.is_window:
         return wait
@@ -116,7 +116,7 @@ def _find_place(box: Rect, windows: Windows, places: tuple[SeenPlace, ...]) -> S
 
 
 def doubt_absences(wait: Wait, verdicts: Mapping[int, Verdict], *moments: Windows | None) -> dict[int, Verdict]:
-    """Return the verdicts, with an absence as unknown where its place was hidden at one of the `moments`."""
+    """Return the verdicts; an absence is unknown if a window of one of the lists `moments` hid the place."""
     return {
         index: next((doubt for windows in moments if (doubt := _doubt_absence(wait, index, verdict, windows))), verdict)
         for index, verdict in verdicts.items()
@@ -166,7 +166,7 @@ def _explain_unseen(wait: Wait, windows: Windows, index: int) -> str:
 
 
 def _find_lacking(wait: Wait) -> set[int]:
-    """Return the texts, pictures and sentences that hold while something is absent."""
+    """Return the texts, pictures and sentences that hold while a thing is absent."""
     signed = enumerate(zip(wait.leaves, list_negations(wait.until), strict=True))
     sentences = {at for at, (leaf, neg) in signed if isinstance(leaf, Criteria) and asks_absence(leaf) is not neg}
     return sentences | {at for at in find_absences(wait) if isinstance(wait.leaves[at], PixelLeaf)}

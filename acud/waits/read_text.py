@@ -164,7 +164,7 @@ def find_label_places(leaf: ScreenNumber, text: str, alike: Callable[[str], str]
         wanted, read = label, text
     for start, end in find_places(wanted, read, whole_words=True):
         before, after = _number_before(leaf, text[:start]), _number_after(leaf, text, end)
-        number = _choose(text, end, before, after)
+        number = _choose_number(text, end, before, after)
         leads = number is not None and number is before
         ends = (number is None or leads) and _END.fullmatch(text, end) is not None
         between = text[end : number.start] if number is not None and not leads else ""
@@ -188,7 +188,7 @@ def _number_before(leaf: ScreenNumber, head: str) -> NumberSeen | None:
     return None if is_entry or _NAMED.search(head, 0, number.start) else number
 
 
-def _choose(text: str, end: int, before: NumberSeen | None, after: NumberSeen | None) -> NumberSeen | None:
+def _choose_number(text: str, end: int, before: NumberSeen | None, after: NumberSeen | None) -> NumberSeen | None:
     """Return the number of a label that ends at `end`, by whether the text begins or ends with a number, as "12 Open
     3 Closed" and "Errors 3 Warnings 4" do; None where it does both or neither.
     """

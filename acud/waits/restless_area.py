@@ -177,7 +177,7 @@ def describe_tiles(view: TargetView, tiles: int) -> str:
 
 
 def describe_area(area: RestlessArea, view_state: ViewState, longest_s: float) -> str:
-    """Return the client's note on the area, "" where there is none."""
+    """Return the client's note on the area, "" without a restless area."""
     view = view_state.view
     found = [f"a small area ({place}) changes on and on"] if (place := describe_tiles(view, area.tiles)) else []
     if area.path:

@@ -54,7 +54,7 @@ class Clause:
 
 
 def read_clause(phrase: Phrase) -> Until | None:
-    """Return the condition that one clause means, None if that is not certain."""
+    """Return the condition that one clause means, None if the meaning is not certain."""
     if grammar().doubt.search(phrase.text) is not None:
         return None
     for kind, way, pattern in grammar().clauses:

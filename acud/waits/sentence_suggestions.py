@@ -15,7 +15,7 @@ def suggest_call(sentence: str) -> str:
     """Return the calls of the CLI and of smart_wait that probably wait for the same, with gaps in capitals. Never one
     for the opposite: an agent that obeys would be woken at once. In doubt all is a gap.
     """
-    option, value = _suggest(sentence)
+    option, value = _suggest_call(sentence)
     cli = " ".join(["acud wait", f"--{option}", *([shlex.quote(value)] if value else [])])
     if option in ("window-gone", "file-gone"):
         said = f'the {option.removesuffix("-gone")} "{value}" is gone'
@@ -27,7 +27,7 @@ _UNKNOWN = ("text", "WORDS THAT THE SCREEN SHOWS THEN")
 _PLAIN = ("stable", "process")  # options with a number
 
 
-def _suggest(sentence: str) -> tuple[str, str]:
+def _suggest_call(sentence: str) -> tuple[str, str]:
     phrase, words = Phrase.from_sentence(sentence) or Phrase(sentence, ()), grammar()
     opening = words.opening.match(phrase.text)
     text = f"when {phrase.text[opening.end() :]}" if opening is not None else phrase.text

@@ -36,7 +36,7 @@ def count_stages(until: Until) -> int:
 
 
 def is_last_stage(wait: Wait) -> bool:
-    """Return whether no stage comes after the present one."""
+    """Return whether the wait's present stage is its last."""
     return wait.stage + 1 >= count_stages(wait.spec.until)
 
 

@@ -131,8 +131,8 @@ class Tty(Struct, frozen=True):
 class TmuxSession(Struct, frozen=True):
     """A tmux session. `chains`: for each client that shows it, the client's pid and its parents.
 
-    `ttys`: the terminals of its panes. `pane`: the text of its current window, None when not asked for. `written`: what
-    its panes wrote since the last survey, including their screens.
+    `ttys`: the terminals of its panes. `pane`: the text of its current window, None when not asked for. `written`: its
+    panes' output since the last survey, and after it all that their screens show.
     """
 
     name: str

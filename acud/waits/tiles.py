@@ -43,7 +43,7 @@ class Grid(Struct, frozen=True):
         inside = box.intersect(Rect(0, 0, self.width, self.height))
         if inside is None:
             return 0
-        return self._block(
+        return self._block_bits(
             inside.x // TILE_PX, inside.y // TILE_PX, -(-inside.right // TILE_PX), -(-inside.bottom // TILE_PX)
         )
 
@@ -52,9 +52,9 @@ class Grid(Struct, frozen=True):
         right = self.columns if box.right >= self.width else box.right // TILE_PX
         bottom = self.rows if box.bottom >= self.height else box.bottom // TILE_PX
         left, top = max(0, -(-box.x // TILE_PX)), max(0, -(-box.y // TILE_PX))
-        return self._block(left, top, right, bottom)
+        return self._block_bits(left, top, right, bottom)
 
-    def _block(self, left: int, top: int, right: int, bottom: int) -> int:
+    def _block_bits(self, left: int, top: int, right: int, bottom: int) -> int:
         if right <= left or bottom <= top:
             return 0
         row = ((1 << (right - left)) - 1) << left
@@ -62,15 +62,15 @@ class Grid(Struct, frozen=True):
 
     def area(self, tiles: int, crop: Rect) -> int:
         """Return how many pixels of `crop` the tiles cover."""
-        full = tiles & self._full(crop)
+        full = tiles & self._full_tiles(crop)
         parts = (self.tile(index).intersect(crop) for index in bits(tiles & ~full))
         return full.bit_count() * TILE_PX**2 + sum(part.area for part in parts if part is not None)
 
-    def _full(self, crop: Rect) -> int:
+    def _full_tiles(self, crop: Rect) -> int:
         """Return the full tiles of 16x16 px that lie wholly in `crop`."""
         right = min(crop.right, self.width) // TILE_PX
         bottom = min(crop.bottom, self.height) // TILE_PX
-        return self._block(max(0, -(-crop.x // TILE_PX)), max(0, -(-crop.y // TILE_PX)), right, bottom)
+        return self._block_bits(max(0, -(-crop.x // TILE_PX)), max(0, -(-crop.y // TILE_PX)), right, bottom)
 
     def near(self, tiles: int) -> int:
         """Return the tiles and all their neighbours, diagonal ones too."""

@@ -158,7 +158,7 @@ def _check_new_timeout(timeout_s: float, max_s: float) -> float:
 
 
 def check_policy(policy: Policy) -> Policy:
-    """Return the policy, or raise InvalidRequest for numbers that are not finite."""
+    """Return the wait's policy, or raise InvalidRequest for numbers that are not finite."""
     numbers = (policy.interval_s, policy.min_interval_s, policy.force_after_s, policy.gate_threshold or 0.0)
     if not all(math.isfinite(number) for number in numbers):
         raise InvalidRequest("the policy has a number that is not finite", hint="give plain seconds")

@@ -20,7 +20,7 @@ def job_text(wait_id: str, spec: WaitSpec, places: tuple[str, ...], outcome: str
     """
     note = f"Note: {one_line(spec.note)} — " if spec.note else ""
     where = ", ".join(filter(None, places))
-    words = _cut(one_line(spec.label or condition_text(spec.until)))
+    words = _cut_text(one_line(spec.label or condition_text(spec.until)))
     return f"Job {wait_id}: {note}{f'{outcome}: ' if outcome else ''}{words}{f' ({where})' if where else ''}"
 
 
@@ -35,12 +35,12 @@ def wait_text(message: str, wait_id: str, words: str = "") -> str:
 
 def next_text(message: str, call: str, screen_words: str) -> str:
     """Return a wake's text. Words of a screen stand in a field of their own at its end, apart from acud's words."""
-    words = _cut(one_line(message))
+    words = _cut_text(one_line(message))
     stop = "" if words.endswith((".", "!", "?", "…")) else "."
-    return with_seen(f"{words}{stop} Next: {call}", _cut(one_line(screen_words)))
+    return with_seen(f"{words}{stop} Next: {call}", _cut_text(one_line(screen_words)))
 
 
-def _cut(text: str) -> str:
+def _cut_text(text: str) -> str:
     return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 1] + "…"
 
 

@@ -176,7 +176,7 @@ class SendAttempt(Struct, frozen=True):
 
 
 class WakeReport(Struct, frozen=True):
-    """Something that is worth an event: `sent`, `undelivered`, `seen`."""
+    """An event to publish about a wake: `sent`, `undelivered`, `seen`."""
 
     topic: Literal["sent", "undelivered", "seen"]
 

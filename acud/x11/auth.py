@@ -50,7 +50,7 @@ def connect_socket(number: int, owner: int = NOBODY_ELSE) -> socket.socket:
     have put the socket there; OSError when nothing listens.
     """
     file = socket_path(number)
-    by_file = _exists(file)
+    by_file = _file_exists(file)
     if by_file:
         _check_file(file, number, owner)
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
@@ -67,16 +67,16 @@ def connect_socket(number: int, owner: int = NOBODY_ELSE) -> socket.socket:
 
 def is_served(number: int) -> bool:
     """Return whether a server of any user accepts connections for display `number`; never blocks."""
-    return any(_listener_uid(address) is not None for address in _addresses(number))
+    return any(_listener_uid(address) is not None for address in _socket_addresses(number))
 
 
 def check_owner(number: int, owner: int = NOBODY_ELSE) -> None:
     """Check everything that a program with this display may connect to; never blocks, sends nothing. Raises:
     DisplayDown when another user than ourselves, root or `owner` serves any of it.
     """
-    if _exists(socket_path(number)):
+    if _file_exists(socket_path(number)):
         _check_file(socket_path(number), number, owner)
-    for address in _addresses(number):
+    for address in _socket_addresses(number):
         uid = _listener_uid(address)
         if uid is not None and uid != _UNKNOWN:
             _check_uid(uid, number, owner)
@@ -156,7 +156,7 @@ def cookie(auth_file: str, number: int) -> tuple[bytes, bytes]:
     return (best.name, best.data) if best else (b"", b"")
 
 
-def _addresses(number: int) -> tuple[str, str]:
+def _socket_addresses(number: int) -> tuple[str, str]:
     return _abstract_address(number), str(socket_path(number))
 
 
@@ -164,7 +164,7 @@ def _abstract_address(number: int) -> str:
     return f"\0/tmp/.X11-unix/X{number}"
 
 
-def _exists(file: Path) -> bool:
+def _file_exists(file: Path) -> bool:
     try:
         file.lstat()
     except (FileNotFoundError, NotADirectoryError):

@@ -16,7 +16,7 @@ from acud.base.errors import NotFound, Refused, Unavailable
 from acud.types.actions import MAX_CLIPBOARD
 from acud.x11.connection import Connection
 from acud.x11.events import PropertyTouched, SelectionAsked, SelectionEvent, SelectionGiven, SelectionLost, Translator
-from acud.x11.input_steps import ActOutcome, Rest, Steps, rest_for
+from acud.x11.input_steps import ActOutcome, Pause, Steps, pause_for
 from acud.x11.window_tree import get_reply, resource_id
 from acud.x11.windows import CLIENT_EVENTS, decode_text
 
@@ -98,7 +98,7 @@ class Clipboard:
     def on_event(self, event: SelectionEvent) -> None:
         """Handle an event of the X server that concerns selections."""
         if isinstance(event, SelectionAsked):
-            self._serve(event)
+            self._serve_selection(event)
         elif isinstance(event, SelectionLost):
             self._owned.pop(event.selection, None)
         elif isinstance(event, PropertyTouched):
@@ -106,10 +106,10 @@ class Clipboard:
         elif event.requestor == self._window.id:
             self._given[:] = [event]
 
-    def _serve(self, selection_request: SelectionAsked) -> None:
+    def _serve_selection(self, selection_request: SelectionAsked) -> None:
         self._drop_untaken(time.monotonic() - _UNTAKEN_S)
         owned = self._owned.get(selection_request.selection)
-        answer = self._answer(owned, selection_request.target) if owned is not None else None
+        answer = self._encode_selection(owned, selection_request.target) if owned is not None else None
         place = selection_request.property or selection_request.target  # ICCCM 2.2: obsolete clients name none
         if answer is not None:
             self._send_data(selection_request.requestor, place, *answer)
@@ -127,7 +127,7 @@ class Clipboard:
                 del self._transfers[key]
                 self._translator.unfollow(transfer.window)
 
-    def _answer(self, owned: _Owned, target: int) -> tuple[int, int, bytes | list[int]] | None:
+    def _encode_selection(self, owned: _Owned, target: int) -> tuple[int, int, bytes | list[int]] | None:
         """Return type, format and data for `target`; None refuses it."""
         names = self.names
         if target == names.targets:
@@ -181,7 +181,7 @@ class Clipboard:
             return ActOutcome(text=_check_size(own.text))
         other = "something else"
         for target in (self.names.utf8, Xatom.STRING):
-            given = yield from self._convert(atom, target, selection)
+            given = yield from self._convert_selection(atom, target, selection)
             if given.property == X.NONE:
                 continue
             kind, data = yield from self._read_answer(selection, self._texts)
@@ -197,7 +197,7 @@ class Clipboard:
         """Read the picture of `selection` in PNG. Raises as `get` does."""
         other = "a text"
         if self._find_own(selection) is None:
-            given = yield from self._convert(self.names.selections[selection], self.names.png, selection)
+            given = yield from self._convert_selection(self.names.selections[selection], self.names.png, selection)
             other = "what its owner gives in no PNG"
             if given.property != X.NONE:
                 kind, data = yield from self._read_answer(selection, frozenset((self.names.png,)))
@@ -218,7 +218,7 @@ class Clipboard:
         said = get_reply(request.GetAtomName(display=self._wire, defer=True, atom=atom)) if atom else None
         return str(said.name) if said is not None else "something else"
 
-    def _convert(self, atom: int, target: int, selection: str) -> Generator[Rest, None, SelectionGiven]:
+    def _convert_selection(self, atom: int, target: int, selection: str) -> Generator[Pause, None, SelectionGiven]:
         now_ms = yield from self._server_time()
         self._given.clear()
         request.ConvertSelection(
@@ -229,12 +229,12 @@ class Clipboard:
         def is_given() -> bool:
             return any((g.selection, g.target, g.time_ms) == (atom, target, now_ms) for g in self._given)
 
-        yield from rest_for(_ANSWER_S, is_given)
+        yield from pause_for(_ANSWER_S, is_given)
         if not is_given():
             raise _no_answer(selection)
         return self._given[0]
 
-    def _read_answer(self, selection: str, wanted: frozenset[int]) -> Generator[Rest, None, tuple[int, bytes]]:
+    def _read_answer(self, selection: str, wanted: frozenset[int]) -> Generator[Pause, None, tuple[int, bytes]]:
         """Return the owner's data and its type; for a type not `wanted`, perhaps no data."""
         self._touched.clear()  # before the deletion, which asks for the first piece
         kind, data = self._take_property(wanted)
@@ -242,7 +242,7 @@ class Clipboard:
             return kind, data
         whole = bytearray()
         while True:
-            yield from rest_for(_ANSWER_S, self._has_piece)
+            yield from pause_for(_ANSWER_S, self._has_piece)
             if not self._has_piece():
                 raise _no_answer(selection)
             self._touched.clear()
@@ -279,14 +279,14 @@ class Clipboard:
             raise _too_large()
         return said.property_type, bytes(said.value[1]) if said.value[0] == 8 else b""
 
-    def _server_time(self) -> Generator[Rest, None, int]:
+    def _server_time(self) -> Generator[Pause, None, int]:
         """Return the server's time, from an empty change of a property (ICCCM 2.1)."""
         self._touched.clear()
         request.ChangeProperty(
             display=self._wire, mode=X.PropModeAppend, window=self._window, property=self.names.timestamp,
             type=Xatom.INTEGER, data=(32, []),
         )  # fmt: skip
-        yield from rest_for(_ANSWER_S, lambda: bool(self._touched))
+        yield from pause_for(_ANSWER_S, lambda: bool(self._touched))
         if not self._touched:
             raise Unavailable("the X server does not tell its time", hint="try again")
         return self._touched[0].time_ms

@@ -41,7 +41,7 @@ class Connection:
         pixel format acud can't use.
         """
         self.name = name
-        self.xlib: Any = _open(name, auth_file or auth.default_xauthority(), owner)
+        self.xlib: Any = _open_xlib(name, auth_file or auth.default_xauthority(), owner)
         self.wire: Wire = self.xlib.display
         self.xlib.set_error_handler(self._unasked_error)
         self.root: Any = self.xlib.screen().root
@@ -120,7 +120,7 @@ def translate_faults(name: str) -> Iterator[None]:
         raise DisplayDown(f"the X server {name} is gone: {fault}", hint="was it stopped?") from fault
 
 
-def _open(name: str, auth_file: str, owner: int) -> Any:
+def _open_xlib(name: str, auth_file: str, owner: int) -> Any:
     parts = _NAME.match(name)
     if parts is None:
         raise Refused(f"{name!r} is not a display name", hint="give one of this machine, such as :0 or :100")

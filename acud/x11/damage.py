@@ -77,14 +77,14 @@ class OffScreen:
 
     def _checked_area(self) -> Area:
         try:
-            return self.renew()
+            return self.renew_pixmap()
         except (PixelsGone, Refused):
             self.close()
             raise
 
-    def renew(self) -> Area:
+    def renew_pixmap(self) -> Area:
         """Name the window's present pixmap, and return the area of it inside the border. Raises: as the class."""
-        self._free()
+        self._free_pixmap()
         refused = error.CatchError()
         self._pixmap = self._window.composite_name_window_pixmap(onerror=refused)
         try:
@@ -100,7 +100,7 @@ class OffScreen:
         self.area = Area(self._pixmap.id, border, border, geometry.width, geometry.height)
         return self.area
 
-    def _free(self) -> None:
+    def _free_pixmap(self) -> None:
         if self._pixmap is not None:
             self._pixmap.free()
             self._pixmap = None
@@ -108,7 +108,7 @@ class OffScreen:
     def close(self) -> None:
         """Free pixmap and damage, and have the window drawn on the screen again."""
         if self.damage is not None:
-            self._free()
+            self._free_pixmap()
             self.damage.close()
             self.damage = None
             self._window.composite_unredirect_window(RedirectAutomatic)

@@ -43,12 +43,12 @@ def scale_of(settings: Mapping[str, int], resources: str) -> float:
 def integers_of(data: bytes) -> dict[str, int]:
     """Return the integers of a property _XSETTINGS_SETTINGS by name. Raises: ValueError when it is malformed."""
     try:
-        return _integers(data)
+        return _parse_integers(data)
     except struct.error as fault:
         raise ValueError(f"settings of {len(data)} bytes are cut off: {fault}") from fault
 
 
-def _integers(data: bytes) -> dict[str, int]:
+def _parse_integers(data: bytes) -> dict[str, int]:
     (order,) = struct.unpack_from("B", data)
     if order > 1:
         raise ValueError(f"settings in byte order {order}")
@@ -59,12 +59,12 @@ def _integers(data: bytes) -> dict[str, int]:
     for _ in range(count):
         kind, length = struct.unpack_from(f"{end}BxH", data, at)
         (name,) = struct.unpack_from(f"{length}s", data, at + 4)
-        at += 4 + _pad(length) + 4  # and the serial of its last change
+        at += 4 + _pad_length(length) + 4  # and the serial of its last change
         if kind == _INTEGER:
             (found[name.decode("latin-1")],) = struct.unpack_from(f"{end}i", data, at)
             at += 4
         elif kind == _STRING:
-            at += 4 + _pad(struct.unpack_from(f"{end}I", data, at)[0])
+            at += 4 + _pad_length(struct.unpack_from(f"{end}I", data, at)[0])
         elif kind == _COLOUR:
             at += 8
         else:
@@ -72,7 +72,7 @@ def _integers(data: bytes) -> dict[str, int]:
     return found
 
 
-def _pad(length: int) -> int:
+def _pad_length(length: int) -> int:
     return length + -length % 4
 
 
@@ -90,9 +90,9 @@ class DisplayScale:
 
     def read(self) -> float:
         """Return the scale now; three round trips."""
-        return scale_of(self._integers(), self._octets(self._root, Xatom.RESOURCE_MANAGER).decode("latin-1"))
+        return scale_of(self._read_integers(), self._read_octets(self._root, Xatom.RESOURCE_MANAGER).decode("latin-1"))
 
-    def _integers(self) -> dict[str, int]:
+    def _read_integers(self) -> dict[str, int]:
         """Return the settings of their owner; nothing where there is none, or they are malformed, as toolkits do."""
         owner = resource_id(request.GetSelectionOwner(display=self._wire, selection=self.selection).owner)
         if owner == X.NONE:
@@ -101,11 +101,11 @@ class DisplayScale:
         window = self._xlib.create_resource_object("window", owner)
         window.change_attributes(event_mask=X.StructureNotifyMask | X.PropertyChangeMask)
         try:
-            return integers_of(self._octets(owner, self._settings))
+            return integers_of(self._read_octets(owner, self._settings))
         except ValueError:
             return {}
 
-    def _octets(self, window: int, atom: int) -> bytes:
+    def _read_octets(self, window: int, atom: int) -> bytes:
         asked = request.GetProperty(
             display=self._wire, defer=True, delete=False, window=window, property=atom, type=X.AnyPropertyType,
             long_offset=0, long_length=_MAX_WORDS,

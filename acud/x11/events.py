@@ -104,14 +104,14 @@ class SelectionLost(Struct, frozen=True):
 
 
 class SelectionTaken(Struct, frozen=True):
-    """A selection that is followed has another `owner` (0: none)."""
+    """A followed selection has another `owner` (0: none)."""
 
     owner: int
     time_ms: int
 
 
 class PropertyTouched(Struct, frozen=True):
-    """A property of a window that is followed (`Translator.follow`) was set or deleted."""
+    """A property of a followed window (`Translator.follow`) was set or deleted."""
 
     window: int
     property: int
@@ -180,7 +180,7 @@ class Translator:
         self._followed -= Counter((window,))
 
     def translate(self, event: Any) -> Event | None:
-        """Return the meaning of `event`; None for an event that is not used."""
+        """Return the meaning of `event`; None for an event without use here."""
         code = event.type
         if code == self._damage:
             return Painted(event.damage, event.box, event.time_ms)

@@ -44,17 +44,17 @@ class XTest:
 
     def key(self, keycode: int, *, down: bool) -> None:
         """Press or release a key. Releasing one that is up does nothing."""
-        self._send(X.KeyPress if down else X.KeyRelease, keycode)
+        self._send_event(X.KeyPress if down else X.KeyRelease, keycode)
 
     def button(self, number: int, *, down: bool) -> None:
         """Press or release a button by its X number (4 to 7 are the wheel)."""
-        self._send(X.ButtonPress if down else X.ButtonRelease, number)
+        self._send_event(X.ButtonPress if down else X.ButtonRelease, number)
 
     def motion(self, x: int, y: int) -> None:
         """Put the pointer at root pixels (x, y)."""
-        self._send(X.MotionNotify, 0, self._root, x, y)
+        self._send_event(X.MotionNotify, 0, self._root, x, y)
 
-    def _send(self, kind: int, detail: int, root: int = 0, x: int = 0, y: int = 0) -> None:
+    def _send_event(self, kind: int, detail: int, root: int = 0, x: int = 0, y: int = 0) -> None:
         packed = _FAKE_INPUT.pack(self._opcode, 2, 9, kind, detail, 0, root, x, y)
         PackedRequest(self._wire, packed).send()
 

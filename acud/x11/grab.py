@@ -59,9 +59,9 @@ class SharedMemory:
         self._wire = connection.wire
         found = connection.xlib.query_extension(EXTENSION)
         self._opcode: int = found.major_opcode if found else 0
-        self.version = self._version() if found else (0, 0)
+        self.version = self._ask_version() if found else (0, 0)
 
-    def _version(self) -> tuple[int, int]:
+    def _ask_version(self) -> tuple[int, int]:
         major, minor = PackedQuery(self._wire, _QUERY_VERSION.pack(self._opcode, 0, 1), SHM_VERSION).answer()
         return major, minor
 
@@ -78,14 +78,14 @@ class SharedMemory:
         queued, _ = wire.request_queue.pop()
         wire.sent_requests.append(queued)
         wire.socket.sendmsg([queued._binary], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array("i", [fd]))])
-        return self._confirm(segment, refused)
+        return self._confirm_segment(segment, refused)
 
     def attach_sysv(self, shmid: int) -> int:
         """Attach the System V segment `shmid` and return its X id. Raises: SegmentRefused."""
         segment: int = self._wire.allocate_resource_id()
         refused = error.CatchError()
         PackedRequest(self._wire, _ATTACH.pack(self._opcode, 1, 4, segment, shmid, 0), refused).send()
-        return self._confirm(segment, refused)
+        return self._confirm_segment(segment, refused)
 
     def detach(self, segment: int) -> None:
         PackedRequest(self._wire, _DETACH.pack(self._opcode, 2, 2, segment)).send()
@@ -105,7 +105,7 @@ class SharedMemory:
             raise _build_pixels_gone(area, fault) from fault
         return size
 
-    def _confirm(self, segment: int, pending: Any) -> int:
+    def _confirm_segment(self, segment: int, pending: Any) -> int:
         self._connection.sync()
         fault = pending.get_error()
         if fault is not None:
@@ -148,7 +148,7 @@ class GrabPath(ABC):
 
     @abstractmethod
     def attach(self, target: GrabMemory) -> None:
-        """Write into `target` from now on, and release the former one."""
+        """Write pixels into `target` from now on, and release the former target."""
 
     @abstractmethod
     def grab(self, area: Area, slot: int) -> None:
@@ -252,7 +252,7 @@ class SysvMemory:
     """A private System V segment of `size` bytes, mapped (shmget(2), shmat(2)); it vanishes with its last user."""
 
     def __init__(self, size: int) -> None:
-        self._libc = _libc()
+        self._libc = _load_libc()
         self.shmid: int = self._libc.shmget(0, size, _IPC_CREAT | 0o600)
         if self.shmid < 0:
             raise OSError(ctypes.get_errno(), f"shmget of {size} bytes: {os.strerror(ctypes.get_errno())}")
@@ -274,7 +274,7 @@ class SysvMemory:
             self._address = 0
 
 
-def _libc() -> Any:
+def _load_libc() -> Any:
     libc = ctypes.CDLL(None, use_errno=True)
     libc.shmget.argtypes = (ctypes.c_int, ctypes.c_size_t, ctypes.c_int)
     libc.shmat.argtypes = (ctypes.c_int, ctypes.c_void_p, ctypes.c_int)
@@ -305,7 +305,7 @@ def choose(connection: Connection, wanted: str) -> tuple[Choice, Callable[[], Gr
     first = 0 if wanted == "auto" else METHODS.index(wanted)
     why = f"[capture] method is {wanted}" if first else ""
     for method in METHODS[first:]:
-        obstacle = _obstacle(shm, method)
+        obstacle = _find_obstacle(shm, method)
         if not obstacle:
             makers: dict[str, Callable[[], GrabPath]] = {
                 "attachfd": lambda: AttachFdPath(shm),
@@ -317,7 +317,7 @@ def choose(connection: Connection, wanted: str) -> tuple[Choice, Callable[[], Gr
     raise AssertionError("getimage has no obstacle")
 
 
-def _obstacle(shm: SharedMemory, method: str) -> str:
+def _find_obstacle(shm: SharedMemory, method: str) -> str:
     """Return what keeps `method` from working here, "" for nothing."""
     if method == "getimage":
         return ""

@@ -17,7 +17,7 @@ from acud.protocol.capture import Misdirection
 from acud.types import WindowInfo, family_of, modal_over
 from acud.types.actions import Point
 from acud.x11.connection import Connection
-from acud.x11.input_steps import Rest
+from acud.x11.input_steps import Pause
 from acud.x11.window_tree import WindowTree
 from acud.x11.windows import WindowReader, WindowSnapshot
 from acud.x11.wire import PackedQuery, PackedRequest
@@ -76,22 +76,22 @@ class InputGuard:
 
     # ---- an act ------------------------------------------------------------------------------------------------------
 
-    def aim(self, window: int, *, with_program: bool) -> None:
+    def begin_act(self, window: int, *, with_program: bool) -> None:
         """Begin an act for `window` (0: for the window with the keyboard at its first key), or for any window of its
         program with `with_program`.
         """
         self.target, self._with_program = window, with_program
         self.done = self.last = 0
 
-    def arrive(self) -> Iterator[Rest]:
-        """Rest until the window of the act has the keyboard, for a moment at most."""
+    def await_focus(self) -> Iterator[Pause]:
+        """Pause until the window of the act has the keyboard, for a moment at most."""
         until_s = time.monotonic() + _ARRIVES_S
         while True:
-            holder = self._look().holder
+            holder = self._look_at_input().holder
             if self._is_settled(holder) or time.monotonic() >= until_s:
                 break
-            yield Rest(time.monotonic() + _POLL_S)
-        if not self.target or (self._with_program and not self._takes(holder) and self._leads_elsewhere()):
+            yield Pause(time.monotonic() + _POLL_S)
+        if not self.target or (self._with_program and not self._takes_input(holder) and self._leads_elsewhere()):
             self.target = holder
 
     def _is_settled(self, holder: int) -> bool:
@@ -100,16 +100,16 @@ class InputGuard:
         shown = any(one.visibility != "unmapped" and one.kind != "popup" for one in self._seen.windows)
         return any(one.window_id == holder for one in self._seen.windows) or not (shown and self._reader.is_managed)
 
-    def opens(self) -> Iterator[Rest]:
-        """Rest while a window that the act's program has just made may open."""
-        while time.monotonic() < self._opens_until_s and self._find_fault(self._look().holder) is None:
-            yield Rest(time.monotonic() + _POLL_S)
+    def await_opening(self) -> Iterator[Pause]:
+        """Pause while a window that the act's program has just made may open."""
+        while time.monotonic() < self._opens_until_s and self._find_fault(self._look_at_input().holder) is None:
+            yield Pause(time.monotonic() + _POLL_S)
 
     def check_held(self) -> None:
         """Raises: Misdirected where a window of the act's own program has the keyboard while the act's window is there:
         letters that the program had not read go to that window.
         """
-        fault = self._find_fault(self._look().holder)
+        fault = self._find_fault(self._look_at_input().holder)
         if fault is not None and self._find_window(self.target) is not None and not self._is_other_program(fault[0]):
             self._raise_for(fault)
 
@@ -123,14 +123,14 @@ class InputGuard:
     def keys(self) -> Iterator[None]:
         """Grab the X server during the body, which presses keys. Raises: Misdirected before it."""
         with self._grab_server():
-            self._raise_for(self._find_fault(self._look().holder))
+            self._raise_for(self._find_fault(self._look_at_input().holder))
             yield
 
     @contextlib.contextmanager
     def pointer(self) -> Iterator[None]:
         """Do the same as `keys` for buttons at the pointer. Positions beside the window are not checked."""
         with self._grab_server():
-            look = self._look()
+            look = self._look_at_input()
             window = self._find_window(self.target)
             if self.target and (window is None or window.outside.holds(look.x, look.y)):
                 self._raise_for(self._find_fault(look.under))
@@ -144,12 +144,12 @@ class InputGuard:
         self._drops_on = self._find_client(child)
 
     @contextlib.contextmanager
-    def drop(self) -> Iterator[None]:
+    def check_drop(self) -> Iterator[None]:
         """Do the same as `pointer` for the drop: on the window that was there when the drag began, or on the program's
         own picture of the dragged object.
         """
         with self._grab_server():
-            under = self._look().under
+            under = self._look_at_input().under
             source, other = self._find_window(self.target), self._find_window(under)
             is_bare = other is None or other.kind == "popup"
             is_picture = source is not None and is_bare and self._is_of_one_program(source, under)
@@ -190,7 +190,7 @@ class InputGuard:
 
     # ---- looking -----------------------------------------------------------------------------------------------------
 
-    def _look(self) -> _Look:
+    def _look_at_input(self) -> _Look:
         """Look; one round trip, some more after an event about windows."""
         asked = PackedQuery(self._wire, _GET_FOCUS, _FOCUS), PackedQuery(self._wire, self._query_pointer, _POINTER)
         (at,), (child, x, y) = asked[0].answer(), asked[1].answer()
@@ -214,9 +214,9 @@ class InputGuard:
         dialog = modal_over(self.target, self._seen.windows) if self.target else None
         if dialog is not None and not (self._with_program and holder == dialog.window_id):
             return dialog.window_id, True
-        return None if self._takes(holder) else (holder, False)
+        return None if self._takes_input(holder) else (holder, False)
 
-    def _takes(self, holder: int) -> bool:
+    def _takes_input(self, holder: int) -> bool:
         if holder == self.target:
             return True
         target, other = self._find_window(self.target), self._find_window(holder)

@@ -2,7 +2,7 @@
 
 def drag(...) -> Steps:
     ...
-    yield Rest(now_s + 0.01)
+    yield Pause(now_s + 0.01)
     return Outcome()
 """
 
@@ -16,7 +16,7 @@ from msgspec import Struct
 _PARTS = 8
 
 
-class Rest(Struct, frozen=True):
+class Pause(Struct, frozen=True):
     """Continue at `until_s` (CLOCK_MONOTONIC), or as soon as `over` holds (checked after each batch of events)."""
 
     until_s: float
@@ -34,14 +34,14 @@ class ActOutcome(Struct, frozen=True):
     window_id: int = 0
 
 
-Steps = Generator[Rest, None, ActOutcome]
+Steps = Generator[Pause, None, ActOutcome]
 
 
-def rest_for(seconds: float, over: Callable[[], bool] = lambda: False) -> Iterator[Rest]:
-    """Rest for `seconds`, or until `over` holds. In parts: a pause of the whole machine costs one of them and not all,
+def pause_for(seconds: float, over: Callable[[], bool] = lambda: False) -> Iterator[Pause]:
+    """Pause for `seconds`, or until `over` holds. In parts: a pause of the whole machine costs one of them and not all,
     as the awaited program paused, too.
     """
     for _ in range(_PARTS):
         if over():
             return
-        yield Rest(time.monotonic() + seconds / _PARTS, over)
+        yield Pause(time.monotonic() + seconds / _PARTS, over)

@@ -22,7 +22,7 @@ from acud.x11.damage import EXTENSION as DAMAGE
 from acud.x11.damage import Damage
 from acud.x11.fake_input import InputTrace, InputTraceProperty, XTest
 from acud.x11.input_guard import InputGuard
-from acud.x11.input_steps import Rest, rest_for
+from acud.x11.input_steps import Pause, pause_for
 from acud.x11.keymap import LINGER_S, KeycodePlan, Keymap, SpareKeycodes, Stroke, keysym_of_character, keysym_of_name
 from acud.x11.window_verbs import Ping
 from acud.x11.wire import PackedQuery, PackedRequest
@@ -96,7 +96,7 @@ class Xkb:
 
 
 class Keyboard:
-    """Presses and releases; `down` are the keycodes it holds. `begin` before each action, `end` after it."""
+    """Presses and releases keys; `down`: the keycodes held. `read_state` goes before an act, `restore_state` after."""
 
     def __init__(self, connection: Connection, xtest: XTest, trace: InputTraceProperty) -> None:
         self._connection, self._xtest, self._trace = connection, xtest, trace
@@ -110,14 +110,14 @@ class Keyboard:
 
     # ---- an action's frame ------------------------------------------------------------------------------------------
 
-    def begin(self) -> None:
+    def read_state(self) -> None:
         """Read the keyboard's state; one round trip, another one when the keymap changed."""
         self._state = self._xkb.state()
         self._group = self._state.group
         self.map()
 
-    def end(self) -> None:
-        """Go back to the layout group and Caps Lock as they were at `begin`."""
+    def restore_state(self) -> None:
+        """Restore the layout group and Caps Lock as `read_state` found them."""
         if self._group != self._state.group:
             self._xkb.lock_group(self._state.group)
             self._group = self._state.group
@@ -126,26 +126,26 @@ class Keyboard:
         self._trace.state(None, caps=False)
 
     def without_caps(self) -> None:
-        """Turn Caps Lock off until `end`: typed text must not change case."""
+        """Turn Caps Lock off until `restore_state`: typed text must not change case."""
         if self._state.has_caps:
             self._trace.state(self._trace.now.group, caps=True)
             self._xkb.lock_caps(on=False)
 
     def map(self) -> Keymap:
-        """Return the keymap, reading it again when another program changed it."""
+        """Return the keymap; read it again if another program changed it."""
         if self._keymap is None:
             info = self._connection.wire.info
             first, count = info.min_keycode, info.max_keycode - info.min_keycode + 1
             rows = [list(row) for row in self._connection.xlib.get_keyboard_mapping(first, count)]
             modifiers = [list(row) for row in self._connection.xlib.get_modifier_mapping()]
             ours = self._spares.assigned
-            self._spares.forget(k for k, pair in ours.items() if not _holds(rows[k - first], pair))
+            self._spares.forget(k for k, pair in ours.items() if not _holds_only(rows[k - first], pair))
             for keycode in self._spares.assigned:
                 rows[keycode - first] = []
             keymap = Keymap(first, rows, modifiers)
             kept = self._spares.assigned
             self._spares.forget(set(self._spares.keycodes) - set(keymap.spare))
-            self._spares.put({k: (0, 0) for k in keymap.spare if k not in kept})
+            self._spares.note_changes({k: (0, 0) for k in keymap.spare if k not in kept})
             self._keymap = keymap
         return self._keymap
 
@@ -170,18 +170,18 @@ class Keyboard:
             raise Unavailable("the keymap has no free key to type this with", hint="paste it: clipboard_set, ctrl+v")
         return plan
 
-    def put(self, plan: KeycodePlan) -> None:
+    def apply_plan(self, plan: KeycodePlan) -> None:
         """Carry out `plan`; from now on `find` knows its keysyms."""
-        self._spares.put(plan.changes)
+        self._spares.note_changes(plan.changes)
         self._trace.maps(tuple((keycode, *pair) for keycode, pair in sorted(self._spares.assigned.items())))
         for keycode, pair in plan.changes.items():
-            self._change(keycode, pair)
+            self._change_keysyms(keycode, pair)
 
     def note_settled(self, until_s: float) -> None:
         """Note that the focused program has read every key pressed until then."""
         self._spares.note_settled(until_s)
 
-    def _change(self, keycode: int, keysyms: tuple[int, ...]) -> None:
+    def _change_keysyms(self, keycode: int, keysyms: tuple[int, ...]) -> None:
         self._expected[keycode] += 1
         request.ChangeKeyboardMapping(display=self._connection.wire, first_keycode=keycode, keysyms=[keysyms])
 
@@ -192,8 +192,8 @@ class Keyboard:
         shift = self.map().shift
         self._trace.keys(frozenset(code for s in strokes for code in (s.keycode, shift if s.shift else s.keycode)))
 
-    def enter(self, group: int | None) -> None:
-        """Make the layout group `group` the active one, until `end`; None is any."""
+    def activate_group(self, group: int | None) -> None:
+        """Make the layout group `group` the active one, until `restore_state`; None is any."""
         if group is None or group == self._group:
             return
         self._trace.state(self._state.group, caps=self._trace.now.caps)
@@ -213,8 +213,8 @@ class Keyboard:
         self._xtest.key(keycode, down=False)
 
     def tap(self, stroke: Stroke) -> None:
-        """Press and release a key, with Shift where it needs it."""
-        self.enter(stroke.group)
+        """Press and release a key, with Shift if the stroke needs it."""
+        self.activate_group(stroke.group)
         shift = stroke.shift and self.press(self.map().shift)
         if self.press(stroke.keycode):
             self.release(stroke.keycode)
@@ -226,7 +226,7 @@ class Keyboard:
         self._spares.use(stroke.keycode, time.monotonic())
 
     def strokes(self, names: Iterable[str]) -> list[Stroke]:
-        """Return the keys of a chord (see `Typist.prepare`). Raises: InvalidRequest, Unavailable."""
+        """Return the keys of a chord (see `Typist.put_on_keyboard`). Raises: InvalidRequest, Unavailable."""
         found = [self.find(keysym_of_name(name)) for name in names]
         if None in found:
             raise Unavailable("the chord has more foreign keys than the keymap has free ones", hint="use fewer keys")
@@ -237,7 +237,7 @@ class Keyboard:
         self.promise(strokes)
         pressed: list[int] = []
         for stroke in strokes:
-            self.enter(stroke.group)
+            self.activate_group(stroke.group)
             codes = (self.map().shift, stroke.keycode) if stroke.shift else (stroke.keycode,)
             pressed += [code for code in codes if self.press(code)]
             self._spares.use(stroke.keycode, time.monotonic())
@@ -274,19 +274,19 @@ class Keyboard:
         """Empty the spare keycodes. Not before `settle_s`."""
         empty = dict.fromkeys(self._spares.assigned, (0, 0))
         for keycode in empty:
-            self._change(keycode, (0,) * self.map().width)
-        self._spares.put(empty)
+            self._change_keysyms(keycode, (0,) * self.map().width)
+        self._spares.note_changes(empty)
         self._trace.maps(())
 
-    def mend(self, left: InputTrace) -> None:
+    def undo_leftovers(self, left: InputTrace) -> None:
         """Undo what an earlier process left: keys up, its keysyms off where they still are, group and Caps Lock."""
         for keycode in sorted(left.keys):
             self._xtest.key(keycode, down=False)
         info = self._connection.wire.info
         rows = self._connection.xlib.get_keyboard_mapping(info.min_keycode, info.max_keycode - info.min_keycode + 1)
         for keycode, *pair in left.maps:
-            if _holds(rows[keycode - info.min_keycode], tuple(pair)):
-                self._change(keycode, (0,) * len(rows[0]))
+            if _holds_only(rows[keycode - info.min_keycode], tuple(pair)):
+                self._change_keysyms(keycode, (0,) * len(rows[0]))
         if left.group is not None:
             self._xkb.lock_group(left.group)
         if left.caps:
@@ -305,24 +305,24 @@ class PaintWatch:
         self._patience_s = _ECHO_S
         self._silent = 0  # the window that painted nothing in the last act (0: none)
 
-    def begin(self, window: int) -> Iterator[Rest]:
-        """Watch the paint of `window` (0: of none) until `end`."""
+    def watch_window(self, window: int) -> Iterator[Pause]:
+        """Watch the paint of `window` (0: of none) until `end_watch`."""
         if window and self._connection.has(DAMAGE):
             self._damage = Damage(self._connection, self._connection.xlib.create_resource_object("window", window))
             self._patience_s = _SILENT_S if window == self._silent else _ECHO_S
-            yield from self._renew()
+            yield from self._forget_painted()
 
-    def end(self) -> None:
+    def end_watch(self) -> None:
         if self._damage is not None:
             self._damage.close()
             self._damage = None
 
-    def _renew(self) -> Iterator[Rest]:
+    def _forget_painted(self) -> Iterator[Pause]:
         """Forget what was painted until now, also what is on its way: a new damage reports all of its window."""
         assert self._damage is not None
         self._damage.subtract()
         self._connection.sync()
-        yield Rest(time.monotonic())
+        yield Pause(time.monotonic())
         self._is_painted = False
 
     def on_painted(self, damage: int) -> None:
@@ -330,22 +330,22 @@ class PaintWatch:
             self._is_painted = True
             self._damage.subtract()  # the server reports no second paint of the same box
 
-    def wait(self, guard: InputGuard) -> Iterator[Rest]:
-        """Rest until the window is painted; a program that never paints what it reads is not waited for again.
+    def wait(self, guard: InputGuard) -> Iterator[Pause]:
+        """Pause until the window is painted; a program that never paints what it reads is not waited for again.
         Raises: Misdirected where the program opens another window instead.
         """
         if self._damage is None:
             return
-        for rest in rest_for(self._patience_s, lambda: self._is_painted):
+        for pause in pause_for(self._patience_s, lambda: self._is_painted):
             guard.check_held()
-            yield rest
+            yield pause
         if self._is_painted:
             self._patience_s, self._silent = _PING_S, 0
-            yield from self._renew()
+            yield from self._forget_painted()
         else:
             guard.check_held()
             self._silent = guard.target
-            self.end()
+            self.end_watch()
 
 
 class Typist:
@@ -354,8 +354,8 @@ class Typist:
     def __init__(self, keyboard: Keyboard, ping: Ping, guard: InputGuard, paint: PaintWatch) -> None:
         self._keyboard, self._ping, self._guard, self._paint = keyboard, ping, guard, paint
 
-    def type(self, text: str) -> Iterator[Rest]:
-        """Type `text`; the caller calls `Keyboard.begin` and `end`.
+    def type(self, text: str) -> Iterator[Pause]:
+        """Type `text`; the caller calls `Keyboard.read_state` and `restore_state`.
 
         Raises: InvalidRequest before the first key, Misdirected before a key that would reach another window, and where
         the program opened another window before it showed that it had read the letters.
@@ -366,25 +366,25 @@ class Typist:
         due = _FIRST_ECHO_LETTERS
         try:
             if len(keysyms) > 1:  # a single letter is what opened a window: there was none before it to be held
-                yield from self._paint.begin(self._guard.target)
+                yield from self._paint.watch_window(self._guard.target)
             while rest := keysyms[self._guard.done :]:
                 strokes = self._find_strokes(rest[: next(sizes)])
                 if not strokes:
                     yield from self._make_room(rest[:_LOOK_AHEAD])
                     continue
-                yield from self._guard.opens()
+                yield from self._guard.await_opening()
                 with self._guard.keys():
                     self._keyboard.promise(strokes)
                     for stroke in strokes:
                         self._keyboard.tap(stroke)
                 self._guard.count_sent(len(strokes))
-                yield from self.read([Rest(time.monotonic() + _CHUNK_S)])
+                yield from self.await_reading([Pause(time.monotonic() + _CHUNK_S)])
                 is_last = self._guard.done == len(keysyms)
                 if text[-1] not in _LEADS_ON if is_last else self._guard.done >= due:
                     yield from self._paint.wait(self._guard)
                     due = self._guard.done + _ECHO_LETTERS
         finally:
-            self._paint.end()
+            self._paint.end_watch()
 
     def _list_sizes(self) -> Iterator[int]:
         """Yield how many characters may be sent at once."""
@@ -392,19 +392,19 @@ class Typist:
         while True:
             yield next(sizes) if self._ping.can_send(self._guard.target) else _CHUNK
 
-    def read(self, otherwise: Iterable[Rest]) -> Iterator[Rest]:
-        """Rest until the program has read what was sent, or as `otherwise` where it answers no pings."""
+    def await_reading(self, otherwise: Iterable[Pause]) -> Iterator[Pause]:
+        """Pause until the program has read what was sent, or as `otherwise` where it answers no pings."""
         sent_s = time.monotonic()
         if not self._ping.send(self._guard.target):
             yield from otherwise
             return
-        yield from rest_for(_PING_S, lambda: self._ping.is_answered)
+        yield from pause_for(_PING_S, lambda: self._ping.is_answered)
         if self._ping.is_answered:
             self._keyboard.note_settled(sent_s)
         else:
             self._ping.give_up(self._guard.target)
 
-    def prepare(self, names: Iterable[str]) -> Iterator[Rest]:
+    def put_on_keyboard(self, names: Iterable[str]) -> Iterator[Pause]:
         """Put the keys of a chord on the keyboard. Raises: InvalidRequest for an unknown key, Unavailable."""
         keysyms = [keysym_of_name(name) for name in names]
         missing = [k for k in keysyms if self._keyboard.find(k) is None]
@@ -423,16 +423,16 @@ class Typist:
             strokes[stroke.keycode] = stroke
         return list(strokes.values())
 
-    def _make_room(self, keysyms: list[int]) -> Iterator[Rest]:
+    def _make_room(self, keysyms: list[int]) -> Iterator[Pause]:
         plan = self._keyboard.plan(keysyms)
         now_s = time.monotonic()
         if plan.ready_s > now_s:
-            yield from self.read(rest_for(plan.ready_s - now_s))
+            yield from self.await_reading(pause_for(plan.ready_s - now_s))
             plan = self._keyboard.plan(keysyms)  # the layout may have changed meanwhile
-        self._keyboard.put(plan)
+        self._keyboard.apply_plan(plan)
 
 
-def _holds(row: Iterable[int], pair: tuple[int, ...]) -> bool:
+def _holds_only(row: Iterable[int], pair: tuple[int, ...]) -> bool:
     """Return whether a key has only these two keysyms (the server repeats a lone group in columns 2, 3)."""
     cells = list(row)
     return tuple(cells[:2]) == pair and all(cell in {0, *pair} for cell in cells)

@@ -91,7 +91,7 @@ class Keymap:
         self.shift = next((code for code in modifiers[0] if code), 0)
         self.spare = tuple(first + n for n, row in enumerate(rows) if not any(row) and first + n not in bound)
         for group, known in enumerate(self._groups):
-            _fill(known, group, first, rows)
+            _fill_strokes(known, group, first, rows)
 
     def find(self, keysym: int, group: int) -> Stroke | None:
         """Return the key that types `keysym`, one of the active `group` first; None for none."""
@@ -122,8 +122,8 @@ def _names_by_lower() -> dict[str, int]:
     return {name: min(of) for name, of in numbers.items() if len(of) == 1}
 
 
-def _fill(known: dict[int, Stroke], group: int, first: int, rows: Sequence[Sequence[int]]) -> None:
-    cells = ((first + n, level, _cell(row, group, level)) for n, row in enumerate(rows) for level in (0, 1))
+def _fill_strokes(known: dict[int, Stroke], group: int, first: int, rows: Sequence[Sequence[int]]) -> None:
+    cells = ((first + n, level, _keysym_at(row, group, level)) for n, row in enumerate(rows) for level in (0, 1))
     for keycode, level, keysym in sorted(cells, key=lambda cell: (cell[0] >= _MAIN_BLOCK_END, cell[1], cell[0])):
         if keysym and not (level and _is_function(keysym)):
             known.setdefault(to_unicode(keysym), Stroke(keycode, bool(level), group))
@@ -134,7 +134,7 @@ def _is_function(keysym: int) -> bool:
     return keysym < UNICODE and keysym in _FUNCTION_KEYS
 
 
-def _cell(row: Sequence[int], group: int, level: int) -> int:
+def _keysym_at(row: Sequence[int], group: int, level: int) -> int:
     column = 2 * group + level
     return row[column] if column < len(row) else 0
 
@@ -163,7 +163,7 @@ class SpareKeycodes:
         return tuple(self._pairs)
 
     def find(self, keysym: int) -> Stroke | None:
-        """Return how to type `keysym`; None when it is on no keycode."""
+        """Return the stroke that types `keysym`; None when no keycode has it."""
         for keycode, pair in self._pairs.items():
             if keysym in pair:
                 return Stroke(keycode, shift=pair[0] != keysym)
@@ -202,7 +202,7 @@ class SpareKeycodes:
         used_s = self._used_s.get(keycode, -math.inf)
         return -math.inf if used_s <= self._settled_s else used_s + LINGER_S
 
-    def put(self, changes: dict[int, tuple[int, int]]) -> None:
+    def note_changes(self, changes: dict[int, tuple[int, int]]) -> None:
         """Note that `changes` were made; a pair (0, 0) is an empty key."""
         self._pairs |= changes
 

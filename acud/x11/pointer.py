@@ -12,7 +12,7 @@ from acud.types.actions import Button, Direction, Point
 from acud.x11.connection import Connection
 from acud.x11.fake_input import InputTraceProperty, XTest
 from acud.x11.input_guard import InputGuard, Misdirected
-from acud.x11.input_steps import Rest
+from acud.x11.input_steps import Pause
 from acud.x11.wire import PackedQuery
 
 EXTENSION = "XFIXES"
@@ -44,14 +44,14 @@ class Cursor:
             self.serial = cast(int, connection.xlib.xfixes_get_cursor_image(connection.root).cursor_serial)
             self.event_code = connection.event_code("DisplayCursorNotify")
 
-    def ask(self) -> None:
+    def queue_request(self) -> None:
         """Queue the request; it travels with the next one that waits."""
         self._asked = PackedQuery(self._wire, self._request, _PLACE)
 
-    def answer(self) -> tuple[int, int, int]:
-        """Return (x, y, serial) as of the last `ask`, in root pixels."""
+    def read_answer(self) -> tuple[int, int, int]:
+        """Return (x, y, serial) as of the last `queue_request`, in root pixels."""
         if self._asked is None:
-            self.ask()
+            self.queue_request()
         asked, self._asked = cast(PackedQuery, self._asked), None
         x, y = asked.answer()
         return x, y, self.serial
@@ -66,7 +66,7 @@ class Pointer:
         self._xtest, self._trace = xtest, trace
         self.down: set[int] = set()
 
-    def place(self) -> Point:
+    def read_position(self) -> Point:
         """Return where the pointer is after all requests so far; one round trip."""
         x, y = PackedQuery(self._wire, self._query, _PLACE).answer()
         return Point(x, y)
@@ -75,7 +75,7 @@ class Pointer:
         self._xtest.motion(to.x, to.y)
 
     def press(self, button: Button) -> bool:
-        """Press a button; return False when it is down already."""
+        """Press a button; return False if the button was down already."""
         number = NUMBERS[button]
         if number in self.down:
             return False
@@ -85,9 +85,9 @@ class Pointer:
         return True
 
     def release(self, button: Button) -> None:
-        self._up(NUMBERS[button])
+        self._release_button(NUMBERS[button])
 
-    def _up(self, number: int) -> None:
+    def _release_button(self, number: int) -> None:
         self.down.discard(number)
         self._xtest.button(number, down=False)
 
@@ -103,7 +103,7 @@ class Pointer:
             self._xtest.button(number, down=True)
             self._xtest.button(number, down=False)
 
-    def drag(self, start: Point, to: Point, button: Button, guard: InputGuard) -> Iterator[Rest]:
+    def drag(self, start: Point, to: Point, button: Button, guard: InputGuard) -> Iterator[Pause]:
         """Press at `start`, move in steps, release at `to`; release at `start` if a window came in between. Raises:
         Misdirected.
         """
@@ -113,12 +113,12 @@ class Pointer:
             self.press(button)
         guard.count_sent(1)
         try:
-            for place in _between(start, to):
-                yield Rest(time.monotonic() + _STEP_S)
+            for place in _points_between(start, to):
+                yield Pause(time.monotonic() + _STEP_S)
                 self.move(place)
-            yield Rest(time.monotonic() + _HOVER_S)
+            yield Pause(time.monotonic() + _HOVER_S)
             self.move(to)
-            with guard.drop():
+            with guard.check_drop():
                 self.release(button)
         except Misdirected:
             self.move(start)
@@ -127,15 +127,15 @@ class Pointer:
 
     def release_all(self) -> None:
         for number in sorted(self.down):
-            self._up(number)
+            self._release_button(number)
 
-    def mend(self, buttons: frozenset[int]) -> None:
+    def undo_leftovers(self, buttons: frozenset[int]) -> None:
         """Release the buttons that an earlier process may have left pressed."""
         for number in sorted(buttons):
             self._xtest.button(number, down=False)
 
 
-def _between(start: Point, to: Point) -> Iterator[Point]:
+def _points_between(start: Point, to: Point) -> Iterator[Point]:
     distance = math.hypot(to.x - start.x, to.y - start.y)
     steps = max(_MIN_STEPS, min(_MAX_STEPS, int(distance / _STEP_PX)))
     for n in range(1, steps + 1):

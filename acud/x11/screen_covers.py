@@ -44,7 +44,7 @@ class ScreenCovers:
         areas = tuple(screens)
         shown = [outlines[w] for w in tops if w in outlines and outlines[w].is_viewable and outlines[w].has_pixels]
         owners = {self._client_of(window) for window in clients}
-        large = [o for o in shown if not o.is_ours_to_list and any(_hides(o.box, area) for area in areas)]
+        large = [o for o in shown if not o.is_ours_to_list and any(_hides_area(o.box, area) for area in areas)]
         return frozenset(
             o.window
             for o in large
@@ -92,6 +92,6 @@ class ScreenCovers:
         return bool(resource_id(owner) == X.NONE)
 
 
-def _hides(box: Rect, area: Rect) -> bool:
+def _hides_area(box: Rect, area: Rect) -> bool:
     inner = Rect(area.x + _SLACK_PX, area.y + _SLACK_PX, area.w - 2 * _SLACK_PX, area.h - 2 * _SLACK_PX)
     return inner.w > 0 and inner.h > 0 and box.contains(inner)

@@ -63,7 +63,7 @@ class WindowTree:
             )
             for w in windows
         ]
-        found = (_outline(w, get_reply(attributes), get_reply(geometry)) for w, attributes, geometry in asked)
+        found = (_make_outline(w, get_reply(attributes), get_reply(geometry)) for w, attributes, geometry in asked)
         return {o.window: o for o in found if o is not None}
 
     def insides(self, windows: Iterable[int]) -> dict[int, Rect]:
@@ -85,7 +85,7 @@ class WindowTree:
         tops: dict[int, int] = {}
         climbing = {w: w for w in windows}
         for _ in range(_MAX_DEPTH):
-            parents = self._parents(climbing)
+            parents = self._find_parents(climbing)
             tops.update({w: at for w, at in climbing.items() if parents.get(w) == self.root})
             climbing = {w: p for w, p in parents.items() if p not in {self.root, X.NONE}}
             if not climbing:
@@ -94,9 +94,9 @@ class WindowTree:
 
     def parent(self, window: int) -> int:
         """Return the parent of `window`; 0 when it is gone or the root."""
-        return self._parents({window: window}).get(window, 0)
+        return self._find_parents({window: window}).get(window, 0)
 
-    def _parents(self, windows: dict[int, int]) -> dict[int, int]:
+    def _find_parents(self, windows: dict[int, int]) -> dict[int, int]:
         asked = {w: request.QueryTree(display=self._wire, defer=True, window=at) for w, at in windows.items()}
         said = {w: get_reply(question) for w, question in asked.items()}
         return {w: resource_id(answer.parent) for w, answer in said.items() if answer}
@@ -134,7 +134,7 @@ def resource_id(window: Any) -> int:
     return window if isinstance(window, int) else int(window.id)
 
 
-def _outline(window: int, attributes: Any, geometry: Any) -> Outline | None:
+def _make_outline(window: int, attributes: Any, geometry: Any) -> Outline | None:
     if attributes is None or geometry is None:
         return None
     border = 2 * geometry.border_width

@@ -8,7 +8,7 @@ from Xlib.protocol import event, request
 from acud.base.errors import InvalidRequest, NotFound, Refused
 from acud.types.actions import Point, WindowDo, WindowVerb
 from acud.x11.connection import Connection
-from acud.x11.input_steps import ActOutcome, Steps, rest_for
+from acud.x11.input_steps import ActOutcome, Steps, pause_for
 from acud.x11.window_tree import WindowTree, words
 from acud.x11.windows import WindowReader
 
@@ -74,14 +74,14 @@ class WindowVerbs:
         self._connection, self._windows = connection, windows
         self._tree = WindowTree(connection)
         self._verbs = {
-            WindowVerb.FOCUS: self._focus,
-            WindowVerb.RAISE: self._raise,
-            WindowVerb.MOVE: self._move,
-            WindowVerb.RESIZE: self._resize,
-            WindowVerb.CLOSE: self._close,
-            WindowVerb.MINIMISE: self._minimise,
-            WindowVerb.MAXIMISE: self._maximise,
-            WindowVerb.RESTORE: self._restore,
+            WindowVerb.FOCUS: self._focus_window,
+            WindowVerb.RAISE: self._raise_window,
+            WindowVerb.MOVE: self._move_window,
+            WindowVerb.RESIZE: self._resize_window,
+            WindowVerb.CLOSE: self._close_window,
+            WindowVerb.MINIMISE: self._minimise_window,
+            WindowVerb.MAXIMISE: self._maximise_window,
+            WindowVerb.RESTORE: self._restore_window,
         }
 
     def steps(self, action: WindowDo) -> Steps:
@@ -94,8 +94,8 @@ class WindowVerbs:
         self._verbs[action.do](window, action)
         self._connection.flush()
         if action.do is WindowVerb.FOCUS and self._windows.has_manager():
-            yield from rest_for(_FOCUS_S, lambda: self._active() == window)
-            active = self._active()
+            yield from pause_for(_FOCUS_S, lambda: self._read_active() == window)
+            active = self._read_active()
             if active != window:
                 has = f"window {active:#x} has it" if active else "no window has it"
                 raise Refused(
@@ -104,7 +104,7 @@ class WindowVerbs:
                 )
         return ActOutcome(window_id=window)
 
-    def _active(self) -> int:
+    def _read_active(self) -> int:
         found = self._read_words(self._tree.root, "_NET_ACTIVE_WINDOW")
         return found[0] if found else 0
 
@@ -119,33 +119,33 @@ class WindowVerbs:
 
     # ---- the verbs --------------------------------------------------------------------------------------------------
 
-    def _focus(self, window: int, _: WindowDo) -> None:
+    def _focus_window(self, window: int, _: WindowDo) -> None:
         if self._windows.has_manager():
             self._ask_manager(window, "_NET_ACTIVE_WINDOW", _PAGER, X.CurrentTime, 0)
             return
-        self._configure(window, stack_mode=X.Above)
+        self._configure_window(window, stack_mode=X.Above)
         request.MapWindow(display=self._connection.wire, window=window)
         request.SetInputFocus(
             display=self._connection.wire, revert_to=X.RevertToPointerRoot, focus=window, time=X.CurrentTime
         )
 
-    def _raise(self, window: int, _: WindowDo) -> None:
+    def _raise_window(self, window: int, _: WindowDo) -> None:
         if self._is_supported("_NET_RESTACK_WINDOW"):
             self._ask_manager(window, "_NET_RESTACK_WINDOW", _PAGER, 0, X.Above)
         else:
-            self._configure(window, stack_mode=X.Above)
+            self._configure_window(window, stack_mode=X.Above)
 
-    def _move(self, window: int, action: WindowDo) -> None:
+    def _move_window(self, window: int, action: WindowDo) -> None:
         if action.to is None:
             raise InvalidRequest("move needs a place", hint="give `to` as [x, y]")
         self._place_client(window, action.to, None)
 
-    def _resize(self, window: int, action: WindowDo) -> None:
+    def _resize_window(self, window: int, action: WindowDo) -> None:
         if action.size is None:
             raise InvalidRequest("resize needs a size", hint="give `size` as [width, height]")
         self._place_client(window, None, action.size)
 
-    def _close(self, window: int, _: WindowDo) -> None:
+    def _close_window(self, window: int, _: WindowDo) -> None:
         if self._is_supported("_NET_CLOSE_WINDOW"):
             self._ask_manager(window, "_NET_CLOSE_WINDOW", X.CurrentTime, _PAGER)
             return
@@ -154,17 +154,17 @@ class WindowVerbs:
             raise Refused("the window takes no request to close", hint="end its program another way")
         self._send_message(window, window, "WM_PROTOCOLS", [delete, X.CurrentTime], X.NoEventMask)
 
-    def _minimise(self, window: int, _: WindowDo) -> None:
+    def _minimise_window(self, window: int, _: WindowDo) -> None:
         self._require_manager("minimise")
         self._ask_manager(window, "WM_CHANGE_STATE", Xutil.IconicState)
 
-    def _maximise(self, window: int, _: WindowDo) -> None:
+    def _maximise_window(self, window: int, _: WindowDo) -> None:
         if self._windows.has_manager():
             self._change_state(window, _ADD)
         else:
             self._place_client(window, Point(0, 0), self._connection.size())
 
-    def _restore(self, window: int, _: WindowDo) -> None:
+    def _restore_window(self, window: int, _: WindowDo) -> None:
         self._require_manager("restore")
         self._change_state(window, _REMOVE)
         if self._read_words(window, "WM_STATE")[:1] == [Xutil.IconicState]:
@@ -183,13 +183,13 @@ class WindowVerbs:
             return
         at = {"x": to.x, "y": to.y} if to else {}
         extent = {"width": size[0], "height": size[1]} if size else {}
-        self._configure(window, **at, **extent)
+        self._configure_window(window, **at, **extent)
 
     def _change_state(self, window: int, action: int) -> None:
-        vertical, horizontal = self._atom("_NET_WM_STATE_MAXIMIZED_VERT"), self._atom("_NET_WM_STATE_MAXIMIZED_HORZ")
+        vertical, horizontal = (self._atom("_NET_WM_STATE_MAXIMIZED_VERT"), self._atom("_NET_WM_STATE_MAXIMIZED_HORZ"))
         self._ask_manager(window, "_NET_WM_STATE", action, vertical, horizontal, _PAGER)
 
-    def _configure(self, window: int, **values: int) -> None:
+    def _configure_window(self, window: int, **values: int) -> None:
         self._connection.xlib.create_resource_object("window", window).configure(**values)
 
     def _ask_manager(self, window: int, message: str, *data: int) -> None:

@@ -124,10 +124,10 @@ class WindowReader:
         saver = self._covers.read_saver()
         tops = [w for w in self._tree.children(self._tree.root) if w != saver] + ([saver] if saver else [])
         outlines = self._tree.outlines(tops)
-        self._select(w for w in tops if w in outlines and outlines[w].is_ours_to_list)
+        self._select_events(w for w in tops if w in outlines and outlines[w].is_ours_to_list)
         about_root = self._read_root()
         clients = self._list_clients(outlines, about_root)[:MAX_WINDOWS]
-        self._select(clients)
+        self._select_events(clients)
         shown_on = monitors(self._connection)
         screens = (self._screen_box(), *(one.bounds for one in shown_on))
         top_of = self._tree.tops(clients)
@@ -172,7 +172,7 @@ class WindowReader:
         self._a11y_address = octets(found.get((self._tree.root, self.atoms.a11y))).decode("ascii", "replace")
         return {atom: words(value) for (_, atom), value in found.items()}
 
-    def _select(self, windows: Iterable[int]) -> None:
+    def _select_events(self, windows: Iterable[int]) -> None:
         """Select the events of `windows` before these are read: a change in between then raises an event. Each time: X
         ids are reused, and a repeated request costs the server nothing.
         """
@@ -315,7 +315,7 @@ class WindowReader:
         pid = words(facts.get((window, self.atoms.pid)))
         return WindowInfo(
             window_id=window,
-            title=self._title(window, facts),
+            title=self._read_title(window, facts),
             bounds=box,
             visibility=visibility,
             pid=pid[0] if pid else 0,
@@ -328,7 +328,7 @@ class WindowReader:
             is_desktop=self._first_word(facts, window, self.atoms.type) == self.atoms.desktop,
         )
 
-    def _title(self, window: int, facts: dict[tuple[int, int], Any]) -> str:
+    def _read_title(self, window: int, facts: dict[tuple[int, int], Any]) -> str:
         new = octets(facts.get((window, self.atoms.title)))
         if new:
             return decode_text(new)[:MAX_TITLE]

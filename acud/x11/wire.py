@@ -74,7 +74,7 @@ class Wire(Xlib.display._BaseDisplay):
         self.request_queue.append((request, wait_for_response))
 
     def send_queued(self) -> None:
-        """Write all queued requests, in one go. Raises: Xlib's ConnectionClosedError."""
+        """Write all queued requests in one system call. Raises: Xlib's ConnectionClosedError."""
         queue = self.request_queue
         if not queue:
             return
@@ -84,7 +84,7 @@ class Wire(Xlib.display._BaseDisplay):
         try:
             self.socket.sendall(binary)
         except OSError as fault:
-            self._fail(f"server: {fault}")
+            self._close_and_raise(f"server: {fault}")
 
     def receive(self, *, wait: bool) -> None:
         """Read once, and hand on each complete packet; without `wait` only from what has arrived. Raises: Xlib's
@@ -95,9 +95,9 @@ class Wire(Xlib.display._BaseDisplay):
         except BlockingIOError:
             return
         except OSError as fault:
-            self._fail(f"server: {fault}")
+            self._close_and_raise(f"server: {fault}")
         if not arrived:
-            self._fail("server")
+            self._close_and_raise("server")
         held = self.data_recv
         if held:
             held += arrived
@@ -105,7 +105,7 @@ class Wire(Xlib.display._BaseDisplay):
         else:
             held += arrived[self._hand_on(arrived) :]
 
-    def _fail(self, whom: str) -> None:
+    def _close_and_raise(self, whom: str) -> None:
         self.close_internal(whom)
         raise self.socket_error
 
@@ -167,7 +167,7 @@ class PackedRequest(rq.Request):
         self._serial = None
 
     def send(self) -> None:
-        """Queue it; it travels with the next request that waits, or flush."""
+        """Queue the request; it travels with the next request that waits, or flush."""
         self._wire.send_request(self, self._errorhandler is not None)
 
 

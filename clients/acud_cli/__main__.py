@@ -35,25 +35,25 @@ def run(arguments: list[str]) -> int:
     except click.exceptions.NoArgsIsHelpError as fault:
         return _report_help(fault, arguments)
     except click.ClickException as fault:
-        return _report(fault.format_message() + _suggest_choice(fault), Exit.USAGE, _usage_hint(fault), arguments)
+        return _print_fault(fault.format_message() + _suggest_choice(fault), Exit.USAGE, _usage_hint(fault), arguments)
     except (click.Abort, KeyboardInterrupt):
-        return _report("interrupted", Exit.DETACHED, "", arguments)
+        return _print_fault("interrupted", Exit.DETACHED, "", arguments)
     except UnicodeEncodeError as fault:
         from acud.protocol.codec import refused_text
 
         refused = refused_text(fault)
-        return _report(refused.message, exit_codes.of_fault(refused), refused.hint, arguments, refused)
+        return _print_fault(refused.message, exit_codes.exit_of_fault(refused), refused.hint, arguments, refused)
     except AcudError as fault:
-        return _report(fault.message, exit_codes.of_fault(fault), fault.hint, arguments, fault)
+        return _print_fault(fault.message, exit_codes.exit_of_fault(fault), fault.hint, arguments, fault)
     except BrokenPipeError:
         _close_stdout()
         return Exit.OK
     except OSError as fault:
-        return _report(_os_fault(fault), Exit.ERROR, "", arguments)
+        return _print_fault(_os_fault(fault), Exit.ERROR, "", arguments)
     return int(result) if isinstance(result, int) else Exit.OK
 
 
-def _report(message: str, code: Exit, hint: str, arguments: list[str], fault: AcudError | None = None) -> int:
+def _print_fault(message: str, code: Exit, hint: str, arguments: list[str], fault: AcudError | None = None) -> int:
     if "--json" in arguments:
         from acud_cli.session import as_json
 
@@ -70,7 +70,7 @@ def _report_help(fault: click.exceptions.NoArgsIsHelpError, arguments: list[str]
     """Show the commands to a caller that named none; as `click` does it, on standard error."""
     assert fault.ctx is not None
     if "--json" in arguments:
-        return _report(f"name a command of {fault.ctx.command_path}", Exit.USAGE, _usage_hint(fault), arguments)
+        return _print_fault(f"name a command of {fault.ctx.command_path}", Exit.USAGE, _usage_hint(fault), arguments)
     print(fault.ctx.get_help(), file=sys.stderr)
     return Exit.USAGE
 

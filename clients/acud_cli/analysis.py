@@ -99,11 +99,11 @@ def config(session: Session, *, interval: float | None, max_age: float | None, *
     acud analysis config
     acud analysis config --on --interval 30s
     """
-    reply = session.client().analysis_config(interval_ms=_ms(interval), max_age_ms=_ms(max_age), **options)
+    reply = session.client().analysis_config(interval_ms=_to_ms(interval), max_age_ms=_to_ms(max_age), **options)
     session.show(reply, lambda: _print_config(reply))
 
 
-def _ms(seconds: float | None) -> int | None:
+def _to_ms(seconds: float | None) -> int | None:
     return None if seconds is None else round(seconds * 1000)
 
 

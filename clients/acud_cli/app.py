@@ -87,10 +87,10 @@ class Root(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command, suggesting a near name for an unknown one."""
         if args and args[0] not in _MODULES and not args[0].startswith("-"):
-            raise click.UsageError(f"no command {args[0]!r}{self._suggestion(ctx, args[0])}", ctx)
+            raise click.UsageError(f"no command {args[0]!r}{self._suggest_command(ctx, args[0])}", ctx)
         return super().resolve_command(ctx, args)
 
-    def _suggestion(self, ctx: click.Context, name: str) -> str:
+    def _suggest_command(self, ctx: click.Context, name: str) -> str:
         """Return where a command of that name is, or one that is spelled nearly so."""
         groups = [command for one in _MODULES if isinstance(command := self.get_command(ctx, one), click.Group)]
         inside = [f"acud {group.name} {name}" for group in groups if name in group.commands]
@@ -115,7 +115,7 @@ def _version(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
         ctx.exit()
 
 
-def _home(_ctx: click.Context, _param: click.Parameter, value: str | None) -> None:
+def _set_home(_ctx: click.Context, _param: click.Parameter, value: str | None) -> None:
     if value:
         os.environ["ACU_HOME"] = value if value.startswith("~") else os.path.abspath(value)  # noqa: PTH100 - no links followed
 
@@ -133,7 +133,7 @@ _flag = partial(click.option, is_flag=True, expose_value=False, callback=_set_fl
 @click.group(
     cls=Root, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
 )
-@click.option("--home", metavar="DIR", expose_value=False, callback=_home, is_eager=True, help="Use this ACU_HOME.")
+@click.option("--home", metavar="DIR", expose_value=False, callback=_set_home, is_eager=True, help="Use this ACU_HOME.")
 @_flag("--json", help="Print JSON (every command takes it too).")
 @_flag("--fleet", help="Send the command to the fleet's endpoint (acud fleet).")
 @_flag("--quiet", "-q", help="Print only errors (every command takes it too).")

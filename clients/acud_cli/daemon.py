@@ -159,7 +159,7 @@ def stop_daemon(session: Session, *, keep_displays: bool, force: bool, yes: bool
     if not force:
         with contextlib.suppress(DaemonDown):  # the stop itself reports it, with the way out
             _announce_end(session, keep_displays=keep_displays, yes=yes)
-    pid = _stop(session, keep_displays=keep_displays, force=force)
+    pid = _stop_daemon(session, keep_displays=keep_displays, force=force)
     words = f"stopped (pid {pid})" if pid else "not running"
     session.show({"stopped": bool(pid), "pid": pid}, lambda: say(words))
 
@@ -195,7 +195,7 @@ def _announce_end(session: Session, *, keep_displays: bool, yes: bool) -> None:
         )
 
 
-def _stop(session: Session, *, keep_displays: bool, force: bool) -> int:
+def _stop_daemon(session: Session, *, keep_displays: bool, force: bool) -> int:
     return daemon_process.stop(session.client(), keep_displays=keep_displays, force=force)
 
 
@@ -227,7 +227,7 @@ def restart_daemon(
         with contextlib.suppress(DaemonDown):
             _announce_end(session, keep_displays=False, yes=yes)
     with daemon_process.hold_listeners(session.paths) as sockets:
-        old = _stop(session, keep_displays=not end_displays, force=force)
+        old = _stop_daemon(session, keep_displays=not end_displays, force=force)
         told = _await_children(session, daemon_process.start(session.paths, debug=debug, sockets=sockets))
     before = f"was pid {old}" if old else "was not running"
     session.show(told, lambda: say(f"started: acud {told.version}, pid {told.pid} ({before})"))

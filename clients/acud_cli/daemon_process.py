@@ -117,7 +117,7 @@ class LastWords:
         self._log_size = self._log.stat().st_size if self._log.exists() else 0
 
     def read_last(self) -> str:
-        """Return its line of fault, else the last line it wrote, else ""."""
+        """Return the daemon's error line ("acud: …") without its prefix, else its last line; "" for none."""
         lines = tail(self.path, 50) + tail(self._log, 50, after=self._log_size)
         faults = [line.removeprefix("acud: ") for line in lines if line.startswith("acud: ")]
         return (faults or lines or [""])[-1]

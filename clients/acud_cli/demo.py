@@ -52,26 +52,26 @@ def demo(session: Session, *, keep: bool, folder: Path | None) -> None:
     session.only_here("acud demo")
     home = (folder or (Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "acud-demo")).absolute()
     if not session.json:
-        _show(home, keep)
+        _show_wait(home, keep)
         return
     with contextlib.redirect_stdout(sys.stderr):
-        told = _show(home, keep)
+        told = _show_wait(home, keep)
     session.show(told, lambda: None)
 
 
-def _show(home: Path, keep: bool) -> WaitShowReply:
+def _show_wait(home: Path, keep: bool) -> WaitShowReply:
     began_s = time.monotonic()
-    env = _environment(home)
-    with _daemon(env, keep), Client(places.resolve(env), timeout_s=20) as client:
+    env = _make_environment(home)
+    with _run_daemon(env, keep), Client(places.resolve(env), timeout_s=20) as client:
         display = client.display_create(1280, 720).display
         _print_step(
             "display",
             f"{display.name}, {display.width}x{display.height}, with a window manager and a session bus of its own",
         )
-        with _terminal(display, keep):
+        with _open_terminal(display, keep):
             _print_step("terminal", "an xterm there downloads something for eight seconds")
-            _wait(env, display)
-            told = _timeline(client)
+            _run_wait(env, display)
+            told = _print_timeline(client)
         if keep:
             _print_environment(home, display)
     _print_next_steps(keep)
@@ -79,25 +79,25 @@ def _show(home: Path, keep: bool) -> WaitShowReply:
     return told
 
 
-def _environment(home: Path) -> dict[str, str]:
+def _make_environment(home: Path) -> dict[str, str]:
     """The person's environment without what would change the demo: their acud's settings, their display."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("ACU_", "OLLAMA_", "DISPLAY"))}
     return kept | {"ACU_HOME": str(home)}
 
 
 @contextlib.contextmanager
-def _daemon(env: dict[str, str], keep: bool) -> Iterator[None]:
-    _acud(env, "daemon", "stop", "--force")  # of a demo that was killed, or kept
+def _run_daemon(env: dict[str, str], keep: bool) -> Iterator[None]:
+    _run_acud(env, "daemon", "stop", "--force")  # of a demo that was killed, or kept
     try:
-        _print_step("daemon", _acud(env, "daemon", "start"))
+        _print_step("daemon", _run_acud(env, "daemon", "start"))
         yield
     finally:
         if not keep:
-            _acud(env, "daemon", "stop", "--force")
+            _run_acud(env, "daemon", "stop", "--force")
 
 
 @contextlib.contextmanager
-def _terminal(display: DisplayInfo, keep: bool) -> Iterator[None]:
+def _open_terminal(display: DisplayInfo, keep: bool) -> Iterator[None]:
     env = os.environ | {"DISPLAY": display.name, "XAUTHORITY": display.auth_file}
     look = ["-T", "Downloads", "-geometry", "64x18+120+90", "-fa", "DejaVu Sans Mono", "-fs", "14", "-bg", "white"]
     xterm = subprocess.Popen(
@@ -113,7 +113,7 @@ def _terminal(display: DisplayInfo, keep: bool) -> Iterator[None]:
             xterm.wait()
 
 
-def _wait(env: dict[str, str], display: DisplayInfo) -> None:
+def _run_wait(env: dict[str, str], display: DisplayInfo) -> None:
     arguments = ["wait", CRITERIA, "--display", display.name, "--judge", "ocr", "--timeout", "90"]
     print(f"\n{BOLD}$ acud wait '{CRITERIA}' --display {display.name} --judge ocr --timeout 90{PLAIN}", flush=True)
     code = subprocess.run([*_ACUD, *arguments], env=env, stdout=sys.stdout, check=False).returncode
@@ -122,22 +122,22 @@ def _wait(env: dict[str, str], display: DisplayInfo) -> None:
         raise Unavailable(f"the wait ended with exit code {code}", hint=f"acud --home {env['ACU_HOME']} logs")
 
 
-def _timeline(client: Client) -> WaitShowReply:
+def _print_timeline(client: Client) -> WaitShowReply:
     newest = client.wait_list(states=[WaitState.RESOLVED], limit=1).waits[0]
     story = client.wait_show(newest.wait_id, evaluations=200)
     print(f"{BOLD}What happened{PLAIN}")
-    for at_s, words in _moments(story):
+    for at_s, words in _list_moments(story):
         print(f"  {at_s:6.2f} s  {shorten(words, 110)}")
     print()
     _print_step("frames", f"{count(newest.frames_seen, 'frame')} seen, {count(newest.judged, 'evaluation')}")
     _print_step("judge", f"{count(newest.judge_calls, 'call')} of the OCR on this machine, no key, no network")
-    _print_step("latency", _latency(newest))
+    _print_step("latency", _describe_latency(newest))
     _print_step("evidence", story.evidence_path or "none was kept")
     print()
     return story
 
 
-def _moments(story: WaitShowReply) -> Iterator[tuple[float, str]]:
+def _list_moments(story: WaitShowReply) -> Iterator[tuple[float, str]]:
     armed_s = story.wait.created_utc_s
     yield 0.0, "armed"
     said = ""
@@ -149,7 +149,7 @@ def _moments(story: WaitShowReply) -> Iterator[tuple[float, str]]:
     yield story.wait.ended_utc_s - armed_s, story.wait.state.value
 
 
-def _latency(wait: WaitInfo) -> str:
+def _describe_latency(wait: WaitInfo) -> str:
     if wait.changed_to_resolved_ms is None:
         return "not measured"
     return f"changed → resolved in {GREEN}{milliseconds(wait.changed_to_resolved_ms)}{PLAIN}"
@@ -175,7 +175,7 @@ def _print_step(name: str, words: str) -> None:
     print(f"  {DIM}{name:<9}{PLAIN} {words}", flush=True)
 
 
-def _acud(env: dict[str, str], *arguments: str) -> str:
+def _run_acud(env: dict[str, str], *arguments: str) -> str:
     done = subprocess.run([*_ACUD, *arguments], env=env, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise Unavailable(done.stderr.strip().removeprefix("acud: "))

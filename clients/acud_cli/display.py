@@ -219,7 +219,7 @@ def take_display(session: Session, *, name: str, for_s: float, who: str, note: s
     \b
     eval "$(acud display take "$DISPLAY" --for 15m --env)"
     """
-    reply = session.client().display_take(name, who=who or _login(), for_s=for_s, note=note, lease=lease)
+    reply = session.client().display_take(name, who=who or _own_login(), for_s=for_s, note=note, lease=lease)
     lines = _print_lease if as_env else _print_taken
     session.show(reply, lambda: lines(reply))
 
@@ -230,7 +230,7 @@ def _print_lease(reply: TakeReply) -> None:
     warn(f"{one.name} is {one.taken_by}'s until {local_moment(reply.until_utc_s)}; acud display release {one.name}")
 
 
-def _login() -> str:
+def _own_login() -> str:
     try:
         return getpass.getuser()
     except (KeyError, OSError):  # a uid without a name

@@ -17,7 +17,7 @@ from acud.types import actions
 from acud.types.action_effects import effect_lines
 from acud.types.actions import Action, Button, Direction, ElementId, Place, Point, WindowVerb
 from acud_cli.display import make_window_table
-from acud_cli.exit_codes import Exit, of_state
+from acud_cli.exit_codes import Exit, exit_of_state
 from acud_cli.options import (
     DURATION,
     SIZE,
@@ -133,7 +133,7 @@ def run_action(
     _print_rest(session, reply, picture)
     if reply.idle is False or reply.wait is None:
         return Exit.TIMEOUT if reply.idle is False else Exit.OK
-    return of_state(reply.wait.wait.state)
+    return exit_of_state(reply.wait.wait.state)
 
 
 def _print_rest(session: Session, reply: ActionReply, path: Path | None) -> None:

@@ -46,7 +46,7 @@ def doctor(session: Session) -> int:
     outside = list(outside_findings(session.paths, os.environ))
     inside = _ask_daemon(session)
     worst = max(_RANK[finding.level] for finding in outside + inside)
-    session.show({"findings": outside + inside, "worst": worst}, lambda: _print(outside, inside, worst))
+    session.show({"findings": outside + inside, "worst": worst}, lambda: _print_findings(outside, inside, worst))
     return worst
 
 
@@ -59,7 +59,7 @@ def _ask_daemon(session: Session) -> list[Finding]:
         return []
 
 
-def _print(outside: list[Finding], inside: list[Finding], worst: int) -> None:
+def _print_findings(outside: list[Finding], inside: list[Finding], worst: int) -> None:
     out = console()
     for title, found in (("this machine", outside), ("the daemon", inside)):
         if found:
@@ -135,7 +135,7 @@ def pictures_finding(installed: Mapping[str, Iterable[PurePath]]) -> Finding:
 
 
 def home_findings(paths: Paths) -> Iterator[Finding]:
-    """ACU_HOME: there, ours, private, and with room."""
+    """Return the findings on ACU_HOME: it exists, is ours, private, and has room."""
     try:
         found = paths.home.lstat()
     except FileNotFoundError:

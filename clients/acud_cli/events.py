@@ -48,19 +48,19 @@ def events(session: Session, *, follow: bool, topic: str, after: int | None, lim
     acud events --follow --topic wait.
     """
     client = session.client()
-    after = _start(client, limit) if after is None else after
+    after = _find_start(client, limit) if after is None else after
     if follow:
-        return _follow(session, client, topic, after)
+        return _follow_events(session, client, topic, after)
     reply = client.events_since(after, topic=topic, limit=1000)
-    session.show(reply, lambda: _print(reply.events, reply.trimmed, after))
+    session.show(reply, lambda: _print_events(reply.events, reply.trimmed, after))
     return Exit.OK
 
 
-def _start(client: Client, last: int) -> int:
+def _find_start(client: Client, last: int) -> int:
     return max(0, client.events_since(0, limit=1).newest - last)
 
 
-def _print(events: tuple[Event, ...], oldest: int, after: int) -> None:
+def _print_events(events: tuple[Event, ...], oldest: int, after: int) -> None:
     if oldest > after + 1:
         warn(_describe_trimmed(Trimmed(after, oldest)))
     for event in events:
@@ -77,7 +77,7 @@ def _describe_trimmed(gap: Trimmed) -> str:
     return f"note: events {gap.after + 1} to {gap.first - 1} are no longer kept"
 
 
-def _follow(session: Session, client: Client, topic: str, after: int) -> int:
+def _follow_events(session: Session, client: Client, topic: str, after: int) -> int:
     try:
         with client.events(topic=topic, after=after) as stream:
             while True:

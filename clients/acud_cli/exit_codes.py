@@ -62,7 +62,7 @@ _BY_STATE = {
 }
 
 
-def of_fault(fault: AcudError) -> Exit:
+def exit_of_fault(fault: AcudError) -> Exit:
     return of_code(fault.code)
 
 
@@ -70,5 +70,5 @@ def of_code(code: str) -> Exit:
     return _BY_CODE.get(code, Exit.ERROR)
 
 
-def of_state(state: WaitState) -> Exit:
+def exit_of_state(state: WaitState) -> Exit:
     return _BY_STATE[state.value]

@@ -84,21 +84,21 @@ def wakes(session: Session, *, agent: str, follow: bool, limit: int | None) -> N
     """
     settings = fleet_settings(session)
     try:
-        count = asyncio.run(_take(session, settings, agent, follow, limit))
+        count = asyncio.run(_print_wakes(session, settings, agent, follow, limit))
     except KeyboardInterrupt:
         return
     if not count and not session.json:
         say(f"no wakes for {agent or 'main'}")
 
 
-async def _take(session: Session, settings: FleetSettings, agent: str, follow: bool, limit: int | None) -> int:
+async def _print_wakes(session: Session, settings: FleetSettings, agent: str, follow: bool, limit: int | None) -> int:
     from acud.features.fleet.connection import NatsConnection
     from acud.features.fleet.names import key_of
     from acud_fleet.wakes import ANYBODY, AgentWakes
 
     count = 0
     inbox = f"agent-{key_of(agent or ANYBODY)}"
-    async with NatsConnection(settings, "acud fleet wakes", on_warning=_warn, inbox=inbox) as connection:
+    async with NatsConnection(settings, "acud fleet wakes", on_warning=_print_warnings, inbox=inbox) as connection:
         await _wait_for_server(connection, follow)
         async with AgentWakes(connection, agent) as taking:
             while limit is None or count < limit:
@@ -111,7 +111,7 @@ async def _take(session: Session, settings: FleetSettings, agent: str, follow: b
     return count
 
 
-def _warn(warnings: dict[str, tuple[str, str]]) -> None:
+def _print_warnings(warnings: dict[str, tuple[str, str]]) -> None:
     for text, fix in warnings.values():
         click.echo(f"acud: {text} ({fix})", err=True)
 
@@ -178,7 +178,7 @@ def hosts(session: Session) -> None:
     acud fleet hosts
     """
     reply = session.fleet_client().fleet_hosts()
-    session.show(reply, lambda: _print(reply.hosts))
+    session.show(reply, lambda: _print_hosts(reply.hosts))
 
 
 @fleet.command(short_help="Tell where something lives, or would be placed.")
@@ -259,7 +259,7 @@ def _format_line(words: object) -> str:
     return ", ".join(f"{name} {_format_line(value) if isinstance(value, dict) else value}" for name, value in pairs)
 
 
-def _print(hosts: tuple[HostInfo, ...]) -> None:
+def _print_hosts(hosts: tuple[HostInfo, ...]) -> None:
     from rich.table import Table
     from rich.text import Text
 

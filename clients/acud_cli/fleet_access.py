@@ -73,7 +73,7 @@ def init(session: Session, *, check: bool, folder: Path, nkey_seed_file: str | N
         granted = initialisation.FleetRoles((own_host(settings),), ("main",), (jobs.kind,))
     roles = granted.with_more(**more)
     keys = held.key_list() if held.grants else b""
-    found = asyncio.run(initialisation.look(settings, jobs, roles, change=not check, grants=keys))
+    found = asyncio.run(initialisation.check_parts(settings, jobs, roles, change=not check, grants=keys))
     lines = [f"{one.name}: {one.state}{one.differs and ': '}{one.differs}" for one in found]
     session.show(found, lambda: say_all(lines))
     if check and any(one.state != "well" for one in found):
@@ -116,7 +116,7 @@ def grant(session: Session, *, role: str, name: str, folder: Path, public_key: s
     access.write_grants(folder, held)
     admin_key = "" if changed.role is access.Role.ADMIN else held.admin_key()
     trusts = f', which belongs together with [fleet] admin_key = "{admin_key}"' if admin_key else ""
-    _show(session, folder, f"{_format_grant(changed)}{f', with the seed {seed}' if seed else ''}{trusts}")
+    _show_next_step(session, folder, f"{_format_grant(changed)}{f', with the seed {seed}' if seed else ''}{trusts}")
 
 
 @click.command(short_help="List who is granted what.")
@@ -159,10 +159,10 @@ def revoke(session: Session, *, role: str, name: str, folder: Path, old_keys: bo
     if old_keys:
         newest = replace(found, keys=found.keys[:1])
         access.write_grants(folder, held.with_grant(newest))
-        _show(session, folder, _format_grant(newest))
+        _show_next_step(session, folder, _format_grant(newest))
         return
     access.write_grants(folder, held.without(found))
-    _show(session, folder, f"{found.role} {found.name} may do nothing any more")
+    _show_next_step(session, folder, f"{found.role} {found.name} may do nothing any more")
 
 
 def _format_grant(one: Grant) -> str:
@@ -171,7 +171,7 @@ def _format_grant(one: Grant) -> str:
     return f"{one.role} {one.name}: {', '.join(key[:9] + '…' for key in one.keys)}{more}"
 
 
-def _show(session: Session, folder: Path, words: str) -> None:
+def _show_next_step(session: Session, folder: Path, words: str) -> None:
     path = folder.resolve() / "permissions.conf"
     after = f"put {path} beside each server's configuration (with the line: include permissions.conf)"
     told = {"done": words, "next": f"{after}, restart the servers one after the other, then: acud fleet init"}

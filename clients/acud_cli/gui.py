@@ -12,7 +12,7 @@ from acud.types import Criteria
 from acud.types.action_effects import effect_lines, reading_line
 from acud.types.agent_runs import RunInfo, RunLimits, RunState, RunStep
 from acud.types.grounding import Candidate, Found, GroundingBackend
-from acud_cli.exit_codes import Exit, of_state
+from acud_cli.exit_codes import Exit, exit_of_state
 from acud_cli.formatting import FittedTable, duration, local_time, shorten
 from acud_cli.options import (
     DURATION,
@@ -165,7 +165,7 @@ def gui_do(
     if picture is not None and reply.picture is not None:
         write_picture(picture, reply.picture.image)
     session.show(with_path(reply, picture), lambda: _print_done(reply))
-    return _EXITS[reply.status] if reply.wait is None else of_state(reply.wait.wait.state)
+    return _EXITS[reply.status] if reply.wait is None else exit_of_state(reply.wait.wait.state)
 
 
 def _read_lines(file: TextIO | None) -> list[str]:
@@ -175,12 +175,12 @@ def _read_lines(file: TextIO | None) -> list[str]:
 
 def _print_found(found: Found) -> None:
     for candidate in found.candidates:
-        say(_candidate(candidate))
+        say(_describe_candidate(candidate))
     if found.status != "found":
         warn(f"{found.status}: {found.reason}")
 
 
-def _candidate(one: Candidate) -> str:
+def _describe_candidate(one: Candidate) -> str:
     box = "" if one.box is None else f" in {one.box.w}x{one.box.h} at {one.box.x},{one.box.y}"
     words = " ".join(part for part in (one.role, repr(one.label) if one.label else "") if part)
     window = f" of {one.window!r}" if one.window else ""
@@ -199,7 +199,7 @@ def _print_done(reply: DoReply) -> None:
     shown = reply.found if reply.target_found is None or reply.status == "verified" else reply.target_found
     if shown is not None and shown.status == "ambiguous":
         for candidate in shown.candidates:
-            say(f"  {_candidate(candidate)}")
+            say(f"  {_describe_candidate(candidate)}")
     if reply.wait is not None:
         print_action_wait(reply.wait)
 
@@ -255,10 +255,10 @@ def run(session: Session, **options: Any) -> int:
     if options["detach"]:
         session.show(begun, lambda: say(begun.run_id))
         return Exit.OK
-    return _stay(session, client, begun)
+    return _follow_run(session, client, begun)
 
 
-def _stay(session: Session, client: Client, run: RunInfo) -> int:
+def _follow_run(session: Session, client: Client, run: RunInfo) -> int:
     if not session.json:
         warn(f"run {run.run_id} on {run.display}")
     found, ended = run, False

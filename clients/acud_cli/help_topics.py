@@ -68,7 +68,7 @@ def _wrap_words(words: str, indent: str = "") -> list[str]:
     return wrap(words, width, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
 
 
-def _complete(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+def _complete_topic(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     offered = {name: words for name, (_, words) in _TOPICS.items()}
     root = ctx.find_root().command
     if isinstance(root, click.Group):
@@ -77,7 +77,7 @@ def _complete(ctx: click.Context, _param: click.Parameter, incomplete: str) -> l
 
 
 @click.command("help", short_help="Explain conditions, targets, durations, or a command.")
-@click.argument("topic", nargs=-1, metavar="[TOPIC | COMMAND]...", shell_complete=_complete)
+@click.argument("topic", nargs=-1, metavar="[TOPIC | COMMAND]...", shell_complete=_complete_topic)
 @pass_session
 @click.pass_context
 def help_command(ctx: click.Context, session: Session, *, topic: tuple[str, ...]) -> None:

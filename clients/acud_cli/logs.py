@@ -81,7 +81,7 @@ class LogReader:
         try:
             with self._path.open("rb") as file:
                 found = os.fstat(file.fileno())
-                moved = b"" if self._is_same(found) else self._begin(found)
+                moved = b"" if self._is_same(found) else self._begin_anew(found)
                 file.seek(self._position)
                 data = file.read(_BLOCK)
         except FileNotFoundError:
@@ -92,7 +92,7 @@ class LogReader:
     def _is_same(self, status: os.stat_result) -> bool:
         return status.st_ino == self._serial and status.st_size >= self._position
 
-    def _begin(self, status: os.stat_result) -> bytes:
+    def _begin_anew(self, status: os.stat_result) -> bytes:
         """Begin anew with the file as it is now; return what was added to it before it was emptied."""
         was, emptied = self._position, status.st_ino == self._serial
         self._position, self._serial = 0, status.st_ino
@@ -159,7 +159,7 @@ def logs(session: Session, *, follows: bool, level: str, limit: int) -> int:
         warn(f"no log yet: {path}")
     try:
         for line in _split_lines(session, follows=follows, level=level, count=limit):
-            _print(line, as_written=session.json)
+            _print_line(line, as_written=session.json)
     except KeyboardInterrupt:
         return Exit.OK
     return Exit.OK
@@ -181,10 +181,10 @@ def _is_wanted(line: str, level: str) -> bool:
     return LEVELS.index(entry.level) >= LEVELS.index(level)
 
 
-def _print(line: str, *, as_written: bool) -> None:
+def _print_line(line: str, *, as_written: bool) -> None:
     entry = None if as_written else parse(line)
     text = format_entry(entry) if entry else plain_json(line) if as_written else plain(line)
-    print(_colour(text, entry.level if entry else ""), flush=True)
+    print(_colour_text(text, entry.level if entry else ""), flush=True)
 
 
 def format_entry(entry: LogEntry) -> str:
@@ -195,6 +195,6 @@ def format_entry(entry: LogEntry) -> str:
     return "\n    ".join([plain(head), *(plain(part) for part in trace.splitlines())])
 
 
-def _colour(text: str, level: str) -> str:
+def _colour_text(text: str, level: str) -> str:
     colour = _COLOURS.get(level, "")
     return f"\x1b[{colour}m{text}\x1b[0m" if colour and sys.stdout.isatty() else text

@@ -73,7 +73,7 @@ def look(session: Session, *, target: str, window: str, region: tuple[int, ...] 
     if options["on_change"] is not None:
         return _after_change(session, client, where, form, options)
     picture = client.look(where, redacted=options["redacted"], **form)
-    _deliver(session, picture, options["output"], {"picture": picture})
+    _save_picture(session, picture, options["output"], {"picture": picture})
     if options["redacted"] and not session.json:
         warn(_hidden_words(picture))
     return Exit.OK
@@ -112,13 +112,13 @@ def _after_change(session: Session, client: Client, where: str, form: dict[str, 
         baseline=options["since"],
         **form,
     )
-    _deliver(session, reply.picture, options["output"], reply)
+    _save_picture(session, reply.picture, options["output"], reply)
     if not session.json:
         warn(f"{reply.message} (after {duration(reply.waited_s)})")
     return Exit.OK if reply.changed else Exit.TIMEOUT
 
 
-def _deliver(session: Session, picture: Picture, output: Path | None, reply: Any) -> None:
+def _save_picture(session: Session, picture: Picture, output: Path | None, reply: Any) -> None:
     path = output or Path(f"acud-{picture.display.lstrip(':')}-{time.strftime('%Y%m%d-%H%M%S')}.{picture.format}")
     write_picture(path, picture.image)
     if str(path) != "-":

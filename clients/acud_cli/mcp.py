@@ -83,18 +83,18 @@ def mcp(ctx: click.Context, /, *, http: bool, port: int, fleet: bool, autostart:
         session.only_here("--autostart")
     workspace = workspace_of(os.environ)
     names = (_split_names(given["caps"]), _split_names(given["tools"]))
-    absent = _absent(session) | (frozenset() if workspace else {"workspace"})
+    absent = _find_absent(session) | (frozenset() if workspace else {"workspace"})
     selection = Selection(*names, given["read_only"], absent)
     handshake = None
     if http:
         require("web", "acud mcp --http")
     else:
-        handshake = _handshake(selection, tasks_extension=given["tasks_extension"])
-        if not handshake.answer():
+        handshake = _make_handshake(selection, tasks_extension=given["tasks_extension"])
+        if not handshake.answer_static_requests():
             return
     # What follows takes its time to load; the host has its list of tools by now.
     options = _make_options(session, selection, workspace, http=http, **given)
-    starter = _starter(session) if autostart else None
+    starter = _make_starter(session) if autostart else None
     if handshake is None:
         from acud_mcp.http_server import serve as serve_http
 
@@ -106,13 +106,13 @@ def mcp(ctx: click.Context, /, *, http: bool, port: int, fleet: bool, autostart:
         serve_stdio(Methods(options, starter), handshake)
 
 
-def _handshake(selection: Selection, *, tasks_extension: bool) -> Handshake:
+def _make_handshake(selection: Selection, *, tasks_extension: bool) -> Handshake:
     from acud_mcp.handshake import Handshake, standard_streams
 
     return Handshake(selection, *standard_streams(), tasks_extension=tasks_extension)
 
 
-def _absent(session: Session) -> frozenset[str]:
+def _find_absent(session: Session) -> frozenset[str]:
     """Return what tools need and the daemon here has not: features that are switched off, a model for gui_agent. Empty
     if that is not known: of a fleet's hosts, and of settings that the daemon would refuse.
     """
@@ -158,7 +158,7 @@ def _split_names(text: str) -> tuple[str, ...]:
     return tuple(name for name in text.replace(" ", "").split(",") if name)
 
 
-def _starter(session: Session) -> Callable[[], object]:
+def _make_starter(session: Session) -> Callable[[], object]:
     def start() -> object:
         from acud_cli import daemon_process
 
@@ -192,7 +192,7 @@ def install(session: Session, *, host: str, config: Path | None, dry_run: bool, 
     from acud_mcp import hosts
 
     chosen = hosts.HOSTS[host]
-    added = hosts.make_entry(chosen, _arguments(options), os.environ)
+    added = hosts.make_entry(chosen, _mcp_arguments(options), os.environ)
     path = config or Path.home() / chosen.file
     text = hosts.merge_entry(chosen, path.read_text(encoding="utf-8") if path.exists() else "", added, path)
     files = {str(path): text}
@@ -216,7 +216,7 @@ def _print_files(title: str, files: list[str], dry_run: str) -> None:
         say(f"{title} knows acud from its next start on")
 
 
-def _arguments(options: dict[str, Any]) -> list[str]:
+def _mcp_arguments(options: dict[str, Any]) -> list[str]:
     block = "" if options["block"] is None else f"{options['block']:g}"
     named = [("--caps", options["caps"]), ("--tools", options["tools"]), ("--block", block)]
     flags = [

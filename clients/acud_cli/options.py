@@ -46,14 +46,14 @@ class Duration(click.ParamType[float]):
 def seconds_of(text: str) -> float | None:
     compact = text.strip().replace(" ", "")
     if re.fullmatch(r"\d+(\.\d+)?", compact):
-        return _finite(float(compact))
+        return _none_if_infinite(float(compact))
     parts = _PART.findall(compact)
     if not parts or "".join(number + unit for number, unit in parts) != compact:
         return None
-    return _finite(sum(float(number) * _UNITS[unit] for number, unit in parts))
+    return _none_if_infinite(sum(float(number) * _UNITS[unit] for number, unit in parts))
 
 
-def _finite(seconds: float) -> float | None:
+def _none_if_infinite(seconds: float) -> float | None:
     return seconds if math.isfinite(seconds) else None
 
 
@@ -102,7 +102,7 @@ class Number(click.ParamType[float]):
         except ValueError:
             self.fail(f"{value!r} is not {self._noun}", param, ctx)
         if not (self._least is None or number >= self._least) or not (self._most is None or number <= self._most):
-            self.fail(f"{value} is not {self._limits()}", param, ctx)
+            self.fail(f"{value} is not {self._describe_limits()}", param, ctx)
         return number
 
     def _read(self, text: str) -> float:
@@ -111,7 +111,7 @@ class Number(click.ParamType[float]):
             raise ValueError(text)
         return number
 
-    def _limits(self) -> str:
+    def _describe_limits(self) -> str:
         if self._most is None:
             return f"{self._least:g} or more"
         return f"between {self._least:g} and {self._most:g}" if self._most < 1e6 else f"at most {self._most:.0f}"
@@ -244,7 +244,7 @@ complete_tasks = complete_ids(
 )
 
 
-def _targets(client: Client, prefix: str) -> Iterable[tuple[str, str]]:
+def _list_targets(client: Client, prefix: str) -> Iterable[tuple[str, str]]:
     kind, sign, _ = prefix.partition(":")
     if not sign:
         return ((row.begun, row.words) for row in TARGETS)
@@ -257,7 +257,7 @@ def _targets(client: Client, prefix: str) -> Iterable[tuple[str, str]]:
     return windows if kind == "window" else ()
 
 
-complete_targets = complete_names(_targets)
+complete_targets = complete_names(_list_targets)
 
 
 def choose_target(words: str, default: str = "screen") -> Callable[[Command], Command]:

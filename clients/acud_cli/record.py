@@ -87,11 +87,11 @@ def stop(session: Session, *, recording_id: str) -> None:
 
 def _print_stopped(reply: RecordReply) -> None:
     one = reply.recording
-    say(f"{one.state.value} {one.recording_id}: {_amount(one)}")
+    say(f"{one.state.value} {one.recording_id}: {_describe_amount(one)}")
     say(reply.path)
 
 
-def _amount(one: RecordingInfo) -> str:
+def _describe_amount(one: RecordingInfo) -> str:
     if not one.frames and one.state is RecordingState.RECORDING:
         return "nothing on disk yet"
     lost = f", {count(one.dropped, 'frame')} dropped" if one.dropped else ""
@@ -126,7 +126,7 @@ def _print_list(recordings: tuple[RecordingInfo, ...]) -> None:
     for one in recordings:
         began, reason = moment(one.created_utc_s), shorten(one.reason, 120)
         names = (one.task_id or "-", one.recording_id)
-        table.add_row(one.state.value, plain(one.display), reason, _amount(one), began, *names)
+        table.add_row(one.state.value, plain(one.display), reason, _describe_amount(one), began, *names)
     print_table(table)
 
 
@@ -158,7 +158,7 @@ def export(session: Session, *, task_id: str, output: Path) -> None:
 
 
 def export_to(session: Session, task_id: str, output: Path) -> None:
-    """Write a task's ZIP file, and list what is in it."""
+    """Write a task's ZIP file, and print the list of its content."""
     manifest = write_export(session.client(timeout_s=_STOP_S), task_id, output)
     for note in manifest.notes:
         warn(note)
@@ -171,7 +171,7 @@ def write_export(client: Client, task_id: str, output: Path) -> Manifest:
     partial = output.with_name(f".{output.name}.{os.getpid()}.part")
     try:
         with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-            manifest = _write_steps(client, task_id, file)
+            manifest = _write_task_zip(client, task_id, file)
         partial.replace(output)
     except BaseException:
         partial.unlink(missing_ok=True)
@@ -179,7 +179,7 @@ def write_export(client: Client, task_id: str, output: Path) -> Manifest:
     return manifest
 
 
-def _write_steps(client: Client, task_id: str, file: BinaryIO) -> Manifest:
+def _write_task_zip(client: Client, task_id: str, file: BinaryIO) -> Manifest:
     from acud_client.task_export import Manifest, advance, export
 
     steps, answer = export(task_id), None
@@ -188,11 +188,11 @@ def _write_steps(client: Client, task_id: str, file: BinaryIO) -> Manifest:
         if isinstance(step, bytes):
             file.write(step)
         else:
-            answer = _ask(client, step.request, step.kind)
+            answer = _ask_or_fault(client, step.request, step.kind)
     return step
 
 
-def _ask(client: Client, request: Struct, kind: type[Struct]) -> Struct | AcudError:
+def _ask_or_fault(client: Client, request: Struct, kind: type[Struct]) -> Struct | AcudError:
     try:
         return client.ask(request, kind)
     except AcudError as fault:

@@ -88,7 +88,7 @@ def replay(session: Session, **options: Any) -> int:
     for line in _read_replay(ask):
         lines.append(line)
         if not session.json:
-            _print(line, several=len(ask.judges) > 1)
+            _print_line(line, several=len(ask.judges) > 1)
     if session.json:
         say_json(lines)
     else:
@@ -141,7 +141,7 @@ def _start_process() -> Iterator[subprocess.Popen[bytes]]:
             process.kill()
 
 
-def _print(line: ReplayLine, *, several: bool) -> None:
+def _print_line(line: ReplayLine, *, several: bool) -> None:
     match line:
         case ReplayBegan():
             held = f"{count(line.frames, 'frame')}, {line.seconds:.1f} s, {count(line.segments, 'segment')}"
@@ -199,7 +199,7 @@ def format_row(row: ReplayRow) -> str:
 
 
 def format_ending(run: ReplayRun) -> str:
-    when = f"resolved at {run.at_s:.3f} s on frame {run.frame}" if run.state == "resolved" else _open(run)
+    when = f"resolved at {run.at_s:.3f} s on frame {run.frame}" if run.state == "resolved" else _describe_end(run)
     cost = "cost not known" if run.cost_usd is None else f"${run.cost_usd:.6f}"
     tokens = f"{run.tokens_in} tokens in, {run.tokens_out} out"
     looked = f"{run.touching} of {count(run.frames, 'frame')} touched the target"
@@ -208,7 +208,7 @@ def format_ending(run: ReplayRun) -> str:
     return f"{run.judge}: {when}; {looked}, {kept}; {tokens}, {cost}{note}"
 
 
-def _open(run: ReplayRun) -> str:
+def _describe_end(run: ReplayRun) -> str:
     words = {"watching": "not resolved by the end", "timeout": "timed out", "failed": "failed"}[run.state]
     return f"{words}, at {run.at_s:.3f} s"
 

@@ -79,7 +79,7 @@ def scene(session: Session, *, mode: str, displays: tuple[str, ...], watch: bool
         raise click.UsageError("--watch draws no pictures; leave out --marks")
     client = session.client()
     if watch:
-        return _watch(session, client, displays, options["max_tokens"])
+        return _print_changes(session, client, displays, options["max_tokens"])
     form: Literal["json", "prompt"] = "json" if session.json and not options["prompt"] else "prompt"
     reply = client.scene(
         None if mode == _NONE else SceneMode(mode),
@@ -92,16 +92,16 @@ def scene(session: Session, *, mode: str, displays: tuple[str, ...], watch: bool
         write_picture(options["marks"], reply.marks)
         if reply.marks_left_out:
             warn(f"note: {reply.marks_left_out} elements have no mark: there is no room for more")
-    session.show(_plain(reply), lambda: _print(reply, options["target"]))
+    session.show(_without_marks(reply), lambda: _print_scene(reply, options["target"]))
     return Exit.OK
 
 
-def _plain(reply: SceneReply) -> dict[str, Any]:
+def _without_marks(reply: SceneReply) -> dict[str, Any]:
     plain: dict[str, Any] = msgspec.to_builtins(reply, builtin_types=(bytes,))
     return {name: value for name, value in plain.items() if name != "marks"}
 
 
-def _print(reply: SceneReply, target: str) -> None:
+def _print_scene(reply: SceneReply, target: str) -> None:
     say_all(reply.text.splitlines())
     for one in reply.left_out:
         again = f"acud scene -d {one.display} --max-tokens {one.tokens}"
@@ -110,7 +110,7 @@ def _print(reply: SceneReply, target: str) -> None:
         say(f"left out of {one.display}: {left_out}; all of it: {again}")
 
 
-def _watch(session: Session, client: Client, displays: tuple[str, ...], max_tokens: int) -> int:
+def _print_changes(session: Session, client: Client, displays: tuple[str, ...], max_tokens: int) -> int:
     try:
         with closing(client.subscribe_scene(displays)) as scenes:
             for found in scenes:

@@ -248,10 +248,10 @@ def write_picture(output: Path, data: bytes) -> None:
     elif output.exists() and not output.is_file():
         output.write_bytes(data)  # a device or a pipe: nothing to replace
     else:
-        _replace(output, data)
+        _replace_file(output, data)
 
 
-def _replace(output: Path, data: bytes) -> None:
+def _replace_file(output: Path, data: bytes) -> None:
     partial = output.with_name(f".{output.name}.{os.getpid()}.part")
     try:
         partial.write_bytes(data)

@@ -41,21 +41,21 @@ def status(session: Session, *, watch: bool) -> int:
     """
     client = session.client()
     if watch:
-        session.watch(client.status, _print)
+        session.watch(client.status, _print_status)
         return Exit.OK
     reply = client.status()
-    session.show(reply, lambda: _print(reply))
+    session.show(reply, lambda: _print_status(reply))
     return Exit.OK
 
 
-def _print(reply: StatusReply) -> None:
+def _print_status(reply: StatusReply) -> None:
     say(f"running: acud {reply.version}, pid {reply.pid}, for {duration(reply.uptime_s)}")
-    for name, value in _facts(reply):
+    for name, value in _list_facts(reply):
         _print_fact(name, value)
     for reason in reply.degraded:
-        _warn(f"degraded: {in_words(reason)}")
+        _warn_wrapped(f"degraded: {in_words(reason)}")
     if reply.version != __version__:
-        _warn(f"note: this command line is {__version__}; acud daemon restart takes the new version")
+        _warn_wrapped(f"note: this command line is {__version__}; acud daemon restart takes the new version")
 
 
 def _print_fact(name: str, value: str) -> None:
@@ -66,18 +66,18 @@ def _print_fact(name: str, value: str) -> None:
         name = ""
 
 
-def _warn(text: str) -> None:
+def _warn_wrapped(text: str) -> None:
     for line in wrap(plain(text), _COLUMNS, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False):
         warn(line)
 
 
-def _facts(reply: StatusReply) -> Iterator[tuple[str, str]]:
+def _list_facts(reply: StatusReply) -> Iterator[tuple[str, str]]:
     yield "home", reply.home
     for place, one in enumerate(reply.displays):
         yield "displays" if place == 0 else "", _format_display(one)
     if not reply.displays:
         yield "displays", "none yet"
-    yield "waits", _counts(reply.waits) or "none"
+    yield "waits", _describe_counts(reply.waits) or "none"
     for wait_id, reason in reply.hidden_waits.items():
         yield "", f"{wait_id}: {in_words(reason)}"
     for place, judge in enumerate(reply.judges):
@@ -87,8 +87,8 @@ def _facts(reply: StatusReply) -> Iterator[tuple[str, str]]:
         yield "judges", "none"
     yield "wake route", ", ".join(reply.wake_routes) or "none: results wait to be fetched"
     if reply.wakes:
-        yield "wakes", _counts(reply.wakes)
-    yield "processes", _processes(reply)
+        yield "wakes", _describe_counts(reply.wakes)
+    yield "processes", _describe_processes(reply)
     for name, value in reply.fleet.items():
         yield f"fleet {name}", value
     for name, url in reply.web.items():
@@ -104,11 +104,11 @@ def _format_display(one: DisplayInfo) -> str:
     return f"{one.name} {one.state}{size}{' (' + ', '.join(marks) + ')' if marks else ''}"
 
 
-def _counts(numbers: dict[str, int]) -> str:
+def _describe_counts(numbers: dict[str, int]) -> str:
     return ", ".join(f"{number} {name}" for name, number in numbers.items() if number)
 
 
-def _processes(reply: StatusReply) -> str:
+def _describe_processes(reply: StatusReply) -> str:
     ready = sum(child.state == "ready" for child in reply.children)
     return f"supervisor ({reply.rss_mb:.0f} MB), {ready} of {len(reply.children)} children ready"
 

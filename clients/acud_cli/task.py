@@ -53,7 +53,7 @@ _note = click.option("--note", default="", metavar="TEXT", help="Why; goes into 
 
 
 class JsonValue(click.ParamType[Any]):
-    """JSON, or plain text where it is none."""
+    """A JSON value; other text stays plain text."""
 
     name = "json"
 
@@ -64,7 +64,7 @@ class JsonValue(click.ParamType[Any]):
             return value
 
 
-def _show(session: Session, reply: TaskReply) -> None:
+def _show_task(session: Session, reply: TaskReply) -> None:
     print_notes(reply.notes)
     session.show(reply, lambda: _print_view(reply))
 
@@ -105,7 +105,7 @@ def register_task(session: Session, *, name: str, plan: tuple[str, ...], **optio
         budget=replace_given(Budget(), options),
         labels=labels_of(options["labels"]),
     )
-    _show(session, reply)
+    _show_task(session, reply)
 
 
 @task.command("list", short_help="List tasks, newest first.")
@@ -166,7 +166,7 @@ def say_in_task(session: Session, *, task_id: str, message: str) -> None:
     acud task say e0471d "still at it"
     """
     reply = session.client().task_update(task_id, message=message)
-    _show(session, reply)
+    _show_task(session, reply)
 
 
 @task.command("status", short_help="Pause, resume or end a task.")
@@ -184,7 +184,7 @@ def move_task(session: Session, *, task_id: str, status: TaskStatus, message: st
     acud task status e0471d completed --message "the ticket is in the mail"
     """
     reply = session.client().task_update(task_id, message=message, status=status)
-    _show(session, reply)
+    _show_task(session, reply)
 
 
 @task.command("budget", short_help="Say what a task may cost.")
@@ -203,7 +203,7 @@ def fund_task(session: Session, *, task_id: str, **options: Any) -> None:
     view = client.task_summary(task_id, as_data=True).view
     budget = replace_given(view.task.budget if view is not None else Budget(), options)
     reply = client.task_update(task_id, budget=budget)
-    _show(session, reply)
+    _show_task(session, reply)
 
 
 @task.command("item", short_help="Set the status of a plan item.")
@@ -220,7 +220,7 @@ def move_item(session: Session, *, task_id: str, item: int, status: ItemStatus, 
     acud task item e0471d 2 active --note "the site is slow"
     """
     reply = session.client().task_item_update(task_id, item, status, note=note)
-    _show(session, reply)
+    _show_task(session, reply)
 
 
 @task.command("append", short_help="Add plan items.")
@@ -235,7 +235,7 @@ def append_items(session: Session, *, task_id: str, items: tuple[str, ...], note
     acud task append e0471d "choose a seat" "print the ticket"
     """
     reply = session.client().task_plan_append(task_id, items, note=note)
-    _show(session, reply)
+    _show_task(session, reply)
 
 
 @task.command("log", short_help="Log an action.")

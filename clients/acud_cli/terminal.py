@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from acud.protocol.requests.terminals import Moment, TerminalInfo, TerminalReply
-from acud_cli.exit_codes import Exit, of_state
+from acud_cli.exit_codes import Exit, exit_of_state
 from acud_cli.formatting import FittedTable, count, local_time, plain
 from acud_cli.options import DURATION, WholeNumber, display_option, pick, task_option, together
 from acud_cli.session import Session, complete_names, pass_session, print_table, say, say_all, warn
@@ -224,5 +224,5 @@ def _print_reply(session: Session, reply: TerminalReply, moment: Moment) -> int:
 
     session.show(reply, human)
     if reply.wait is not None:
-        return of_state(reply.wait.wait.state)
+        return exit_of_state(reply.wait.wait.state)
     return Exit.TIMEOUT if moment == "done" and reply.settled is False else Exit.OK

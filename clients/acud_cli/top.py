@@ -66,24 +66,24 @@ def top(session: Session, *, once: bool, interval: float) -> int:
     """
     client = session.client()
     if once or session.json or not sys.stdout.isatty():
-        view = _read(client)
-        session.show(view, lambda: _print(view))
+        view = _read_snapshot(client)
+        session.show(view, lambda: _print_snapshot(view))
         return Exit.OK
-    return _live(client, max(0.2, interval))
+    return _run_live(client, max(0.2, interval))
 
 
-def _read(client: Client) -> TopSnapshot:
+def _read_snapshot(client: Client) -> TopSnapshot:
     return TopSnapshot(client.status(), client.wait_list(limit=_MOST_WAITS))
 
 
-def _print(view: TopSnapshot) -> None:
+def _print_snapshot(view: TopSnapshot) -> None:
     board = Board()
-    board.take(view)
+    board.show_snapshot(view)
     for part in board.draw_all():
         print_table(part)
 
 
-def _live(client: Client, interval_s: float) -> int:
+def _run_live(client: Client, interval_s: float) -> int:
     from rich.live import Live
 
     board, out = Board(), console()
@@ -92,7 +92,7 @@ def _live(client: Client, interval_s: float) -> int:
         try:
             while True:
                 if time.monotonic() >= due_s and not board.paused:
-                    _refresh(board, client)
+                    _refresh_board(board, client)
                     due_s = time.monotonic() + interval_s
                 live.update(board.draw_screen(out.width, out.height), refresh=True)
                 key = key_within(interval_s if board.paused else max(0.0, due_s - time.monotonic()))
@@ -102,9 +102,9 @@ def _live(client: Client, interval_s: float) -> int:
             return Exit.OK
 
 
-def _refresh(board: Board, client: Client) -> None:
+def _refresh_board(board: Board, client: Client) -> None:
     try:
-        board.take(_read(client))
+        board.show_snapshot(_read_snapshot(client))
     except DaemonDown as fault:
         board.fault = str(fault)
 
@@ -145,8 +145,8 @@ class TopList:
         self._first = 0
         self._selected = ""
 
-    def take(self, items: list[Any]) -> None:
-        """Show `items` from now on, in the order that was chosen."""
+    def show_items(self, items: list[Any]) -> None:
+        """Show `items` from now on, in the chosen order."""
         column = self._columns[self._sorted_by]
         self._items = sorted(items, key=column.key, reverse=column.falling != self._turned)
 
@@ -160,7 +160,7 @@ class TopList:
 
     @property
     def selected(self) -> Any:
-        """The item in the selected row, None when there is none."""
+        """The item in the selected row, None in an empty list."""
         return self._items[self._find_place()] if self._items else None
 
     def _find_place(self) -> int:
@@ -170,12 +170,12 @@ class TopList:
         """Sort by the next column, or the one before."""
         self._sorted_by = (self._sorted_by + step) % len(self._columns)
         self._turned = False
-        self.take(self._items)
+        self.show_items(self._items)
 
     def reverse(self) -> None:
         """Turn the order round."""
         self._turned = not self._turned
-        self.take(self._items)
+        self.show_items(self._items)
 
     def move(self, rows: int) -> None:
         """Select the row so many below."""
@@ -246,7 +246,7 @@ class Board:
     def _draw_changes(self, one: DisplayInfo) -> Text:
         return _make_text(sparkline(list(self._fps.get(one.name, ())), 8, 1.0), "green" if one.fps else "dim")
 
-    def take(self, view: TopSnapshot) -> None:
+    def show_snapshot(self, view: TopSnapshot) -> None:
         now_s, before = time.monotonic(), self._view
         status = view.status
         past_s = now_s - self._at_s
@@ -274,7 +274,7 @@ class Board:
             self._view.status.children,
         )
         for pane, items in zip(self._panes, every, strict=True):
-            pane.take([one for one in items if wanted in pane.words(one).lower()])
+            pane.show_items([one for one in items if wanted in pane.words(one).lower()])
 
     def press(self, key: str, show_wait: Callable[[str], list[Text]]) -> bool:
         """Handle `key`; `show_wait` shows a wait in full. Return False when it ends the program."""
@@ -285,7 +285,7 @@ class Board:
         elif key in ("q", "Q"):
             return False
         elif key == "enter":
-            self._open(show_wait)
+            self._open_wait(show_wait)
         else:
             self._run_key(key)
         return True
@@ -300,7 +300,7 @@ class Board:
             self._filter += key
         self._sort_and_filter()
 
-    def _open(self, show_wait: Callable[[str], list[Text]]) -> None:
+    def _open_wait(self, show_wait: Callable[[str], list[Text]]) -> None:
         wait = self._panes[0].selected if self._focus == 0 else None
         if wait is None:
             return

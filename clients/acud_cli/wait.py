@@ -11,7 +11,7 @@ from click.shell_completion import CompletionItem
 from acud.base.errors import suggest
 from acud.protocol.requests.waits import EvidencePart, WaitListReply
 from acud.types import WaitState, display_name
-from acud_cli.exit_codes import Exit, of_state
+from acud_cli.exit_codes import Exit, exit_of_state
 from acud_cli.options import (
     DURATION,
     EnumChoice,
@@ -37,12 +37,12 @@ from acud_cli.wait_options import (
 )
 from acud_cli.wait_text import (
     PATIENCE_S,
+    await_end,
     format_ending,
     format_wait,
     make_evaluation_table,
     make_wait_table,
     name_wait,
-    stay,
 )
 from acud_client.sync import Client
 
@@ -244,12 +244,12 @@ def result_of_wait(session: Session, *, wait_id: str, block: float | None, peek:
         reply = client.wait_result(now.wait_id, block_s=min(block or 0.0, 300.0), peek=True)
     elif block is None:
         client.patience_s = PATIENCE_S
-        return stay(session, client, now)
+        return await_end(session, client, now)
     else:
         client.patience_s = PATIENCE_S
         reply = client.wait_end(now.wait_id, timeout_s=block)
     session.show(reply, lambda: print_lines(format_ending(reply)))
-    return of_state(reply.wait.state)
+    return exit_of_state(reply.wait.state)
 
 
 @waits.command("evidence", short_help="Save the picture that a verdict rests on.")
@@ -348,4 +348,4 @@ def wait(session: Session, *, detach: bool, **options: Any) -> int:
         print_result_command(armed)
         session.show(armed, lambda: print(armed.wait.wait_id))
         return Exit.OK
-    return stay(session, client, armed.wait, format_armed(armed.wait), armed.notes)
+    return await_end(session, client, armed.wait, format_armed(armed.wait), armed.notes)

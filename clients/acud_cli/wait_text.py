@@ -17,7 +17,7 @@ from acud.protocol.requests.gui import DoReply
 from acud.protocol.requests.terminals import TerminalReply
 from acud.protocol.requests.waits import ActionWait, Evaluation, WaitCreate, WaitResultReply, WaitShowReply
 from acud.types import Budget, ConditionWords, Then, Verdict, WaitInfo, WaitState, condition_text
-from acud_cli.exit_codes import Exit, of_state
+from acud_cli.exit_codes import Exit, exit_of_state
 from acud_cli.formatting import (
     FittedTable,
     cost,
@@ -106,7 +106,7 @@ def _describe_picture(path: str, wait: WaitInfo) -> str:
 
 
 def describe_verdict(verdict: Verdict) -> str:
-    """Return the answer, and the reason if there is none."""
+    """Return the answer in words, with the reason for an unknown one."""
     code = f" ({verdict.code.replace('_', ' ')})" if verdict.code else ""
     return f"{verdict.answer}{code}"
 
@@ -226,7 +226,7 @@ _MARGIN = 6
 _LINES_POLL_S = 2.0
 
 
-def stay(session: Session, client: Client, wait: WaitInfo, greeting: str = "", notes: tuple[str, ...] = ()) -> int:
+def await_end(session: Session, client: Client, wait: WaitInfo, greeting: str = "", notes: tuple[str, ...] = ()) -> int:
     """Print `greeting` and `notes`, wait for the end, show it, and return the exit code; Ctrl-C leaves the wait to the
     daemon.
     """
@@ -234,11 +234,11 @@ def stay(session: Session, client: Client, wait: WaitInfo, greeting: str = "", n
         if greeting and not session.json:
             warn(greeting)
         print_notes(notes)
-        reply = _follow(session, client, wait)
+        reply = _follow_wait(session, client, wait)
     except KeyboardInterrupt:
-        return _detach(session, wait.wait_id)
+        return _print_detached(session, wait.wait_id)
     session.show(reply, lambda: print_lines(format_ending(reply)))
-    return of_state(reply.wait.state)
+    return exit_of_state(reply.wait.state)
 
 
 ActedReply = TypeVar("ActedReply", ActionReply, DoReply, TerminalReply)
@@ -262,7 +262,7 @@ def follow_action_wait(session: Session, client: Client, reply: ActedReply) -> A
     waited = reply.wait
     if waited is None or waited.ended:
         return reply
-    result = _follow(session, client, waited.wait)
+    result = _follow_wait(session, client, waited.wait)
     return replace(reply, wait=replace(waited, wait=result.wait, ended=True, evidence_path=result.evidence_path))
 
 
@@ -271,13 +271,13 @@ def print_action_wait(action_wait: ActionWait) -> None:
     print_lines(format_ending(WaitResultReply(action_wait.wait, action_wait.ended, action_wait.evidence_path)))
 
 
-def _follow(session: Session, client: Client, wait: WaitInfo) -> WaitResultReply:
+def _follow_wait(session: Session, client: Client, wait: WaitInfo) -> WaitResultReply:
     shown = Quiet() if session.json else LiveStatus(wait) if sys.stderr.isatty() else ProgressLines()
     with shown.context():
-        return _poll(client, wait.wait_id, shown)
+        return _poll_result(client, wait.wait_id, shown)
 
 
-def _poll(client: Client, wait_id: str, quiet: Quiet) -> WaitResultReply:
+def _poll_result(client: Client, wait_id: str, quiet: Quiet) -> WaitResultReply:
     heard_s = time.monotonic()
     while True:
         try:
@@ -294,7 +294,7 @@ def _poll(client: Client, wait_id: str, quiet: Quiet) -> WaitResultReply:
         quiet.update(reply.wait)
 
 
-def _detach(session: Session, wait_id: str) -> int:
+def _print_detached(session: Session, wait_id: str) -> int:
     if session.json:
         print(as_json({"detached": True, "wait_id": wait_id}), flush=True)
         return Exit.DETACHED
@@ -373,10 +373,10 @@ class LiveStatus(Quiet):
         since_s = time.monotonic() - self._at_s
         width = console(stderr=True).width
         words = f"{_AWAY}  ·  " if self._away else ""
-        return style_text(shorten(words + describe_status(self._wait, since_s), width - _MARGIN), _spinner())
+        return style_text(shorten(words + describe_status(self._wait, since_s), width - _MARGIN), _next_spinner())
 
 
-def _spinner() -> str:
+def _next_spinner() -> str:
     return "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"[int(time.monotonic() * 8) % 10]
 
 

@@ -84,7 +84,7 @@ class AsyncClient(AsyncRequestMethods):
     async def _exchange(self, call: ClientCall) -> Any:
         with PooledConnection(self._connections, self.daemon_socket) as connection:
             while True:
-                step = call.next(time.monotonic(), connection.status)
+                step = call.next_step(time.monotonic(), connection.status)
                 if step is Step.SEND:
                     await connection.take_fresh().send(call.frame)
                 elif step is Step.PAUSE:
@@ -95,7 +95,7 @@ class AsyncClient(AsyncRequestMethods):
                     if reply is not None:
                         connection.keep()
                         return reply
-                connection.look()
+                connection.look_at_socket()
 
     async def wait_end(self, wait_id: str, *, timeout_s: float | None = None) -> WaitResultReply:
         """Return when the wait has ended, however long that takes, or after `timeout_s` with its state so far."""

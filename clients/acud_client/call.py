@@ -68,7 +68,7 @@ class ClientCall:
     ) -> None:
         self.spec: Command = command_of(request)
         self.request_id = request_id or ids.new_id("req")
-        self.frame = _envelope(self.request_id, request)
+        self.frame = _encode_envelope(self.request_id, request)
         self._limits = limits
         self._daemon_socket = daemon_socket
         self._deadline_s = now_s + limits.total_s
@@ -79,7 +79,7 @@ class ClientCall:
         self._sent_to = ""
         self._garbage = 0
 
-    def next(self, now_s: float, status: SocketStatus) -> Step:
+    def next_step(self, now_s: float, status: SocketStatus) -> Step:
         """Return the next step, given a look at the socket. Raises: DaemonDown when no step is left."""
         if now_s >= self._deadline_s and self._sent_to:
             raise self._daemon_socket.silent(
@@ -95,16 +95,16 @@ class ClientCall:
         self._away_since_s = None
         if status.serial == self._sent_to and now_s < self._attempt_end_s:
             return Step.LISTEN
-        return self._send(now_s, status.serial)
+        return self._begin_attempt(now_s, status.serial)
 
-    def _send(self, now_s: float, serial: str) -> Step:
+    def _begin_attempt(self, now_s: float, serial: str) -> Step:
         self._sent_to = serial
         self._attempt_end_s = now_s + self._attempt_s
         self._look_s = _FIRST_LOOK_S
         return Step.SEND
 
     def listen_ms(self, now_s: float) -> int:
-        """Return how many milliseconds to listen before the next look at the socket; looks grow rarer."""
+        """Return for how many ms to poll before the next check of the daemon's socket; checks grow rarer."""
         end_s = min(self._attempt_end_s, self._deadline_s)
         wanted_s, self._look_s = self._look_s, min(self._look_s * 2, _LAST_LOOK_S)
         return max(0, math.ceil(1000 * min(wanted_s, end_s - now_s)))
@@ -114,7 +114,7 @@ class ClientCall:
 
         Raises: the error that the daemon answered with; ProtocolError after garbage again and again.
         """
-        reply = self._read(parts)
+        reply = self._read_reply(parts)
         if reply is None or (reply.body is None and reply.error is None):
             return self._count_garbage()
         if reply.error is not None:
@@ -126,7 +126,7 @@ class ClientCall:
                 f"the daemon's reply to {self.spec.name} is malformed: {fault.message}", hint=_VERSION_HINT
             ) from fault
 
-    def _read(self, parts: list[bytes]) -> ReplyEnvelope | None:
+    def _read_reply(self, parts: list[bytes]) -> ReplyEnvelope | None:
         try:
             reply = codec.decode(b"".join(parts), ReplyEnvelope, limit=codec.MAX_REPLY_BYTES)
         except InvalidRequest:
@@ -171,7 +171,7 @@ def rebuild_error(error: ErrorBody) -> AcudError:
     return from_wire(error.code, error.message, error.hint, facts)
 
 
-def _envelope(request_id: str, request: msgspec.Struct) -> bytes:
+def _encode_envelope(request_id: str, request: msgspec.Struct) -> bytes:
     body = msgspec.to_builtins(request, builtin_types=(bytes,))
     checked = codec.convert(body, type(request))
     frame = codec.encode(RequestEnvelope(VERSION, request_id, msgspec.to_builtins(checked)))

@@ -89,7 +89,7 @@ class PooledConnection(Generic[Socket]):
         self._unused = False
         return self.socket
 
-    def look(self) -> None:
+    def look_at_socket(self) -> None:
         """Look at the daemon_socket again."""
         self.status = self._daemon_socket.look()
 

@@ -66,7 +66,7 @@ class DaemonSocket:
             return SocketStatus(self._explain_absence())
         if not self._is_ours():
             return SocketStatus(SocketState.FOREIGN, serial)
-        return self._probe(serial)
+        return self._probe_socket(serial)
 
     def _explain_absence(self) -> SocketState:
         try:
@@ -82,11 +82,11 @@ class DaemonSocket:
         # A short socket directory lies under /tmp, where any user could have made it first. Root may look anywhere.
         return os.getuid() in (0, self.path.parent.stat().st_uid)
 
-    def _probe(self, serial: str) -> SocketStatus:
+    def _probe_socket(self, serial: str) -> SocketStatus:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK) as knocking:
             code = knocking.connect_ex(os.fsencode(self.path))
             if code == 0:
-                return SocketStatus(SocketState.OPEN, serial, _listener(knocking))
+                return SocketStatus(SocketState.OPEN, serial, _listener_pid(knocking))
         if code in (errno.EAGAIN, errno.EINPROGRESS):  # its queue is full: a daemon is there, and busy
             return SocketStatus(SocketState.OPEN, serial)
         return SocketStatus(
@@ -119,7 +119,7 @@ class DaemonSocket:
         return DaemonDown(f"{text}, and may do it all the same", hint=f"{once}; {_BUSY_HINT}", **facts)
 
 
-def _listener(connection: socket.socket) -> int:
+def _listener_pid(connection: socket.socket) -> int:
     data = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER_CREDENTIALS.size)
     pid: int = _PEER_CREDENTIALS.unpack(data)[0]
     return pid

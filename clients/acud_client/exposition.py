@@ -36,10 +36,10 @@ class _FixedMetrics(Collector):
         self._metrics = metrics
 
     def collect(self) -> Iterator[Metric]:
-        return map(_family, self._metrics)
+        return map(_make_family, self._metrics)
 
 
-def _family(metric: metric_types.Metric) -> Metric:
+def _make_family(metric: metric_types.Metric) -> Metric:
     family, samples = metric.family, metric.samples
     match family.kind:
         case metric_types.Kind.COUNTER:
@@ -60,11 +60,11 @@ def _family(metric: metric_types.Metric) -> Metric:
         case metric_types.Kind.HISTOGRAM:
             histogram = HistogramMetricFamily(family.name, family.help, labels=family.labels)
             for sample in samples:
-                histogram.add_metric(sample.labels, _buckets(family, sample), sample.value)
+                histogram.add_metric(sample.labels, _list_buckets(family, sample), sample.value)
             return histogram
 
 
-def _buckets(family: metric_types.Family, sample: metric_types.Sample) -> list[tuple[str, float]]:
+def _list_buckets(family: metric_types.Family, sample: metric_types.Sample) -> list[tuple[str, float]]:
     """Return (upper end, how many values are at most that), as the format counts: the lower buckets included."""
     ends = [*map(floatToGoString, family.bounds), "+Inf"]
     return list(zip(ends, map(float, itertools.accumulate(sample.buckets)), strict=True))

@@ -38,10 +38,10 @@ def png_of(words: str) -> bytes:
         data = private_files.read_regular(path.resolve())
     except OSError as fault:
         raise InvalidRequest(f"the image {name} can't be read: {fault.strerror}", hint=_HINT) from fault
-    return data if part is None and data.startswith(_PNG) else _redraw(name, data, part)
+    return data if part is None and data.startswith(_PNG) else _cut_and_encode(name, data, part)
 
 
-def _redraw(name: str, data: bytes, part: Rect | None) -> bytes:
+def _cut_and_encode(name: str, data: bytes, part: Rect | None) -> bytes:
     from PIL import Image, UnidentifiedImageError  # loaded only to cut out or convert
 
     try:

@@ -645,7 +645,7 @@ class RequestMethods(ABC):
         return self.ask(WebTokenCreate(digest, scope, name, tuple(displays), tuple(tasks), for_s), WebPassReply)
 
     def web_token_list(self) -> WebTokenListReply:
-        """Return every token and every session that is good now."""
+        """Return every valid access token and session."""
         return self.ask(WebTokenList(), WebTokenListReply)
 
     def web_token_revoke(

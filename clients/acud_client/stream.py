@@ -61,18 +61,18 @@ class EventCursor:
         """The highest number handed out or skipped."""
         return max(self._handed, default=self.floor)
 
-    def hear(self, message: Told) -> Heard:
+    def judge_message(self, message: Told) -> Heard:
         """Judge one message from the events socket; a fresh event counts as handed out."""
-        return self._hear_beat(message) if isinstance(message, Beat) else self._hear_event(message)
+        return self._judge_beat(message) if isinstance(message, Beat) else self._judge_event(message)
 
-    def _hear_beat(self, beat: Beat) -> Heard:
+    def _judge_beat(self, beat: Beat) -> Heard:
         # Numbers between the floor and the beat that were not handed out: lost, or of topics that are not ours.
         if sum(n <= beat.n for n in self._handed) < beat.n - self.floor:
             return Heard.GAP
         self.raise_floor(beat.n)
         return Heard.KNOWN
 
-    def _hear_event(self, event: Event) -> Heard:
+    def _judge_event(self, event: Event) -> Heard:
         if event.n == 0:
             return Heard.FRESH  # never stored, so nothing is missing before it
         if event.n <= self.floor or event.n in self._handed:
@@ -81,17 +81,17 @@ class EventCursor:
             return Heard.GAP
         if self._is_whole and event.n > self.seen + 1:
             return Heard.GAP
-        self._hand(event)
+        self._hand_out(event)
         return Heard.FRESH
 
     def recover(self, event: Event) -> bool:
         """Take an event from `events_since`; False when it was handed out before."""
         if event.n <= self.floor or event.n in self._handed:
             return False
-        self._hand(event)
+        self._hand_out(event)
         return True
 
-    def _hand(self, event: Event) -> None:
+    def _hand_out(self, event: Event) -> None:
         self._handed.add(event.n)
         self._by_topic[event.topic] = event.n
 
@@ -112,13 +112,13 @@ class Inbox:
         self._ready: deque[Event | Trimmed] = deque()
 
     def pop(self) -> Event | Trimmed | None:
-        """Return the next item that is ready, or None."""
+        """Return the next ready item, or None."""
         return self._ready.popleft() if self._ready else None
 
-    def take(self, parts: list[bytes]) -> None:
+    def take_message(self, parts: list[bytes]) -> None:
         """Take one message from the socket; what is not one, or shows a gap, means that we are behind."""
         told = parse_message(parts)
-        heard = Heard.GAP if told is None else self.cursor.hear(told)
+        heard = Heard.GAP if told is None else self.cursor.judge_message(told)
         if heard is Heard.GAP:
             self.behind = True
         elif heard is Heard.FRESH and isinstance(told, Event):
@@ -155,7 +155,7 @@ def _patience_ms(end_s: float | None) -> int:
     return max(0, math.ceil(1000 * left_s))
 
 
-def _subscribe(context: Any, endpoint: str, topic: str) -> Any:
+def _open_subscription(context: Any, endpoint: str, topic: str) -> Any:
     socket = context.socket(zmq.SUB)
     socket.setsockopt(zmq.LINGER, 0)
     socket.setsockopt(zmq.MAXMSGSIZE, codec.MAX_MESSAGE_BYTES)
@@ -177,7 +177,7 @@ class EventStream:
         self._client = client
         self._inbox = Inbox(topic, after)
         self._context: zmq.Context[Any] = zmq.Context()
-        self._socket = _subscribe(self._context, endpoint, topic)
+        self._socket = _open_subscription(self._context, endpoint, topic)
 
     @property
     def position(self) -> int:
@@ -194,7 +194,7 @@ class EventStream:
             if self._inbox.behind:
                 self._catch_up()
             elif self._socket.poll(_patience_ms(end_s)):
-                self._inbox.take(self._socket.recv_multipart())
+                self._inbox.take_message(self._socket.recv_multipart())
             elif end_s is not None and time.monotonic() >= end_s:
                 return None
             else:
@@ -241,7 +241,7 @@ class AsyncEventStream:
         import zmq.asyncio  # with asyncio it is a quarter of what a command of the CLI loads, which never needs it
 
         self._context = zmq.asyncio.Context()
-        self._socket = _subscribe(self._context, endpoint, topic)
+        self._socket = _open_subscription(self._context, endpoint, topic)
 
     @property
     def position(self) -> int:
@@ -256,7 +256,7 @@ class AsyncEventStream:
             if self._inbox.behind:
                 await self._catch_up()
             elif await self._socket.poll(_patience_ms(None)):
-                self._inbox.take(await self._socket.recv_multipart())
+                self._inbox.take_message(await self._socket.recv_multipart())
             else:
                 self._inbox.behind = True
         return item

@@ -110,7 +110,7 @@ class Archive:
 
     def add(self, name: str, data: bytes, *, stored: bool = False) -> bytes:
         """Add a file; return what follows in the archive. `stored`: it is compressed already."""
-        with self._zip.open(_head(name, time.time(), stored=stored), "w") as entry:
+        with self._zip.open(_make_head(name, time.time(), stored=stored), "w") as entry:
             entry.write(data)
         self.packed.append(Packed(name, len(data), hashlib.sha256(data).hexdigest()))
         return self._sink.take()
@@ -118,7 +118,7 @@ class Archive:
     def add_file(self, name: str, descriptor: int, *, stored: bool = False) -> Iterator[bytes]:
         """Add the file behind `descriptor`, which stays open, as long as it is now; yield what follows, bit by bit."""
         found, digest, at = os.fstat(descriptor), hashlib.sha256(), 0
-        with self._zip.open(_head(name, found.st_mtime, stored=stored), "w", force_zip64=True) as entry:
+        with self._zip.open(_make_head(name, found.st_mtime, stored=stored), "w", force_zip64=True) as entry:
             while part := os.pread(descriptor, min(_CHUNK, found.st_size - at), at):
                 digest.update(part)
                 entry.write(part)
@@ -167,7 +167,7 @@ class _Export:
         """Return plain data with each of its texts as it may leave the daemon."""
         texts = list(dict.fromkeys(_texts_in(value)))
         told: dict[str, str] = {}
-        for part in _batches(texts):
+        for part in _split_batches(texts):
             reply: TaskExportTextsReply = yield Question(TaskExportTexts(self._task_id, part), TaskExportTextsReply)
             told.update(zip(part, reply.texts, strict=True))
         return _replace_texts(value, told)
@@ -288,7 +288,7 @@ def _replace_texts(value: Any, texts: dict[str, str]) -> Any:
     return [_replace_texts(one, texts) for one in value] if isinstance(value, list | tuple) else value
 
 
-def _batches(texts: list[str]) -> Iterator[tuple[str, ...]]:
+def _split_batches(texts: list[str]) -> Iterator[tuple[str, ...]]:
     """Yield the texts in batches that the daemon reads through in some milliseconds each."""
     part: list[str] = []
     size = 0
@@ -323,7 +323,7 @@ def advance(steps: Steps, answer: Struct | AcudError | None) -> Question[Any] | 
         return manifest
 
 
-def _head(name: str, at_utc_s: float, *, stored: bool) -> zipfile.ZipInfo:
+def _make_head(name: str, at_utc_s: float, *, stored: bool) -> zipfile.ZipInfo:
     head = zipfile.ZipInfo(name, time.gmtime(at_utc_s)[:6])
     head.compress_type = zipfile.ZIP_STORED if stored else zipfile.ZIP_DEFLATED
     head.external_attr = 0o600 << 16

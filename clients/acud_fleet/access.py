@@ -88,7 +88,7 @@ class Grants(Struct, frozen=True):
         return ",".join(key for one in self.grants if one.role is Role.ADMIN for key in one.keys)
 
     def find(self, role: Role, name: str) -> Grant | None:
-        """Return the grant, None when there is none."""
+        """Return the grant of this name, None without one."""
         return next((one for one in self.grants if (one.role, one.name) == (role, name)), None)
 
     def with_grant(self, grant: Grant) -> Grants:
@@ -109,7 +109,7 @@ class Grants(Struct, frozen=True):
         return found
 
     def without(self, grant: Grant) -> Grants:
-        """Return the grants without one."""
+        """Return the grants without the grant of this name."""
         return replace(self, grants=tuple(one for one in self.grants if one != grant))
 
 
@@ -140,7 +140,7 @@ def make_grant(
 
 
 def check_name(role: Role, name: str) -> str:
-    """Return the name of a grant, the usual one for "". Raises: InvalidRequest for one that cannot be."""
+    """Return the name of a grant, the usual name for "". Raises: InvalidRequest for an impossible name."""
     name = name or USUAL.get(role, "")
     if role is Role.HOST and not HOST.fullmatch(name):
         raise InvalidRequest(f"{name!r} is no name of a host", hint="small letters, digits and -, at most 63")
@@ -178,11 +178,11 @@ def read_grants(folder: Path, prefix: str) -> Grants:
 def write_grants(folder: Path, grants: Grants) -> None:
     """Write the grants and the permissions that follow, each at once or not at all."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    _replace(folder / PERMISSIONS, permissions(grants).encode())
-    _replace(folder / GRANTS, msgspec.json.format(msgspec.json.encode(grants)) + b"\n")
+    _replace_file(folder / PERMISSIONS, permissions(grants).encode())
+    _replace_file(folder / GRANTS, msgspec.json.format(msgspec.json.encode(grants)) + b"\n")
 
 
-def _replace(path: Path, data: bytes) -> None:
+def _replace_file(path: Path, data: bytes) -> None:
     fresh = path.with_name(f".{path.name}.new")
     with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
         file.write(data)
@@ -233,7 +233,7 @@ class Rights(Struct, frozen=True):
 def list_rights(names: FleetNames, grant: Grant) -> Rights:
     """Return all that a grant's role needs, and nothing else."""
     own = _RIGHTS[grant.role](names, grant)
-    return replace(own, shared=(*own.shared, *_reads(names, KEYS, KEY_LIST)))
+    return replace(own, shared=(*own.shared, *_list_read_subjects(names, KEYS, KEY_LIST)))
 
 
 def _host_rights(names: FleetNames, grant: Grant) -> Rights:
@@ -243,16 +243,16 @@ def _host_rights(names: FleetNames, grant: Grant) -> Rights:
             # Its lease, its newest words, and where its objects are.
             *(_key_subject(names, bucket, host) for bucket in ("hosts", "members")),
             _key_subject(names, "places", f"{host}.>"),
-            *(line for bucket in ("hosts", "members", "drains") for line in _reads(names, bucket, host)),
-            *_reads(names, "places", f"{host}.>"),
+            *(line for bucket in ("hosts", "members", "drains") for line in _list_read_subjects(names, bucket, host)),
+            *_list_read_subjects(names, "places", f"{host}.>"),
             # Its events; where it stopped is what the stream holds.
             names.event(host, ">"),
             *_info_subjects(names.stream("EVENTS"), wakes),
             f"{_API}.DIRECT.GET.{names.stream('EVENTS')}.{names.event(host, '>')}",
             # Wakes of its waits, and the messages that they were seen.
             names.wake("*", host),
-            *_takes(wakes, names.seen_reader(host)),
-            *(line for agent in grant.carries for line in _takes(wakes, names.wake_reader(agent))),
+            *_list_take_subjects(wakes, names.seen_reader(host)),
+            *(line for agent in grant.carries for line in _list_take_subjects(wakes, names.wake_reader(agent))),
             # Jobs for workers.
             *(names.job(kind, host) for kind in grant.kinds),
             *(_info_subjects(jobs) if grant.kinds else ()),
@@ -270,7 +270,7 @@ def _endpoint_rights(names: FleetNames, grant: Grant) -> Rights:
         shared=(
             # A place on a host is claimed in its lease; drained and forgotten are hosts through the endpoint alone.
             *(_key_subject(names, bucket, ">" if bucket == "places" else "*") for bucket in buckets),
-            *(line for bucket in buckets for line in _reads(names, bucket, ">")),
+            *(line for bucket in buckets for line in _list_read_subjects(names, bucket, ">")),
             names.wake("*", ENDPOINT),  # of waits that it ends in the place of a host that is lost
         ),
         asks=(names.request("*"),),  # users that may act on every host's displays
@@ -281,7 +281,7 @@ def _endpoint_rights(names: FleetNames, grant: Grant) -> Rights:
 
 def _worker_rights(names: FleetNames, grant: Grant) -> Rights:
     return Rights(
-        shared=_takes(names.stream("JOBS"), names.workers(grant.name)),
+        shared=_list_take_subjects(names.stream("JOBS"), names.workers(grant.name)),
         asks=(names.answer("*", "*", "*"),),
         inbox="worker",
     )
@@ -289,7 +289,7 @@ def _worker_rights(names: FleetNames, grant: Grant) -> Rights:
 
 def _agent_rights(names: FleetNames, grant: Grant) -> Rights:
     wakes = names.stream("WAKES")
-    takes = _takes(wakes, names.wake_reader(grant.name))
+    takes = _list_take_subjects(wakes, names.wake_reader(grant.name))
     return Rights(
         shared=(names.acknowledgement("*", grant.name), *_info_subjects(wakes), *takes),
         inbox=f"agent-{key_of(grant.name)}",
@@ -311,7 +311,7 @@ def _key_subject(names: FleetNames, bucket: str, key: str) -> str:
     return f"$KV.{names.bucket(bucket)}.{key}"  # ADR-8 of NATS: where a bucket's keys are
 
 
-def _reads(names: FleetNames, bucket: str, key: str) -> tuple[str, ...]:
+def _list_read_subjects(names: FleetNames, bucket: str, key: str) -> tuple[str, ...]:
     # By their names alone: a user that may read by number (STREAM.MSG.GET) could read all messages.
     stream = f"KV_{names.bucket(bucket)}"
     return (*_info_subjects(stream), f"{_API}.DIRECT.GET.{stream}.{_key_subject(names, bucket, key)}")
@@ -321,7 +321,7 @@ def _info_subjects(*streams: str) -> tuple[str, ...]:
     return tuple(f"{_API}.STREAM.INFO.{stream}" for stream in streams)
 
 
-def _takes(stream: str, consumer: str) -> tuple[str, ...]:
+def _list_take_subjects(stream: str, consumer: str) -> tuple[str, ...]:
     return (
         f"{_API}.CONSUMER.INFO.{stream}.{consumer}",
         f"{_API}.CONSUMER.MSG.NEXT.{stream}.{consumer}",
@@ -342,12 +342,12 @@ class _Path(Struct, frozen=True):
 
     @property
     def exporter(self) -> str:
-        """The account that offers it: the one that answers or sends."""
+        """The account that offers the subject: the one that answers or sends."""
         return self.receiver if self.is_request else self.sender
 
     @property
     def importer(self) -> str:
-        """The account that may use it."""
+        """The account that may use the subject."""
         return self.sender if self.is_request else self.receiver
 
 
@@ -361,28 +361,28 @@ def permissions(grants: Grants) -> str:
     paths = list(dict.fromkeys(_list_paths(names, grants)))
     accounts: dict[str, list[Grant]] = {_FLEET: []}
     for one in grants.grants:
-        accounts.setdefault(_account(one), []).append(one)
-    blocks = "".join(_block(names, account, held, paths) for account, held in accounts.items())
+        accounts.setdefault(_name_account(one), []).append(one)
+    blocks = "".join(_format_account(names, account, held, paths) for account, held in accounts.items())
     return f"{_HEAD}accounts {{\n{blocks}}}\n"
 
 
-def _account(grant: Grant) -> str:
+def _name_account(grant: Grant) -> str:
     return _FLEET if grant.role is Role.ADMIN else f"{grant.role}-{key_of(grant.name)}"
 
 
 def _list_paths(names: FleetNames, grants: Grants) -> Iterator[_Path]:
     """Yield the ways of messages between accounts: to the streams, and between askers and answerers."""
-    held = [(one, _account(one), list_rights(names, one)) for one in grants.grants if one.role is not Role.ADMIN]
+    held = [(one, _name_account(one), list_rights(names, one)) for one in grants.grants if one.role is not Role.ADMIN]
     for _, account, own in held:
         yield from (_Path(subject, account, _FLEET) for subject in own.shared)
         for other, elsewhere, others in held:
             if other.role is not Role.HOST:
                 continue
-            yield from (_Path(one, account, elsewhere) for one in others.answers if _matches(own.asks, one))
-            yield from (_Path(one, elsewhere, account, False) for one in others.tells if _matches(own.hears, one))
+            yield from (_Path(one, account, elsewhere) for one in others.answers if _match_any(own.asks, one))
+            yield from (_Path(one, elsewhere, account, False) for one in others.tells if _match_any(own.hears, one))
 
 
-def _matches(patterns: Iterable[str], subject: str) -> bool:
+def _match_any(patterns: Iterable[str], subject: str) -> bool:
     """Return whether one of the patterns matches all that `subject` matches."""
     tokens = subject.split(".")
     return any(
@@ -391,23 +391,23 @@ def _matches(patterns: Iterable[str], subject: str) -> bool:
     )
 
 
-def _block(names: FleetNames, account: str, held: list[Grant], paths: list[_Path]) -> str:
+def _format_account(names: FleetNames, account: str, held: list[Grant], paths: list[_Path]) -> str:
     parts = {
         "users": [_format_user(names, key, one) for one in held for key in one.keys],
-        "exports": [_export(path) for path in paths if path.exporter == account],
-        "imports": [_import(names, path) for path in paths if path.importer == account],
+        "exports": [_format_export(path) for path in paths if path.exporter == account],
+        "imports": [_format_import(names, path) for path in paths if path.importer == account],
     }
     jetstream = "    jetstream: enabled\n" if account == _FLEET else ""
     lists = "".join(f"    {name} = [\n{''.join(lines)}    ]\n" for name, lines in parts.items() if lines)
     return f'  "{account}" {{\n{jetstream}{lists}  }}\n'
 
 
-def _export(path: _Path) -> str:
+def _format_export(path: _Path) -> str:
     kind = f'service: "{path.subject}", response: stream' if path.is_request else f'stream: "{path.subject}"'
     return f'      {{ {kind}, accounts: ["{path.importer}"] }}\n'
 
 
-def _import(names: FleetNames, path: _Path) -> str:
+def _format_import(names: FleetNames, path: _Path) -> str:
     kind, inside = "service" if path.is_request else "stream", _inside(names, path.subject)
     to = "" if inside == path.subject else f', to: "{inside}"'
     return f'      {{ {kind}: {{ account: "{path.exporter}", subject: "{path.subject}" }}{to} }}\n'

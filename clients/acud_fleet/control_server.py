@@ -21,7 +21,7 @@ Answer = Callable[[ReadRequest, bytes], Awaitable[bytes]]
 
 
 class _UnderWay(msgspec.Struct):
-    """A request that is being answered: its digest, and the peer that asked last."""
+    """A request under way: its digest, and the peer that asked last."""
 
     digest: bytes
     peer: MessageConnection
@@ -50,7 +50,7 @@ class ControlServer:
         async with asyncio.TaskGroup() as group:
 
             def begin(peer: MessageConnection, data: bytes) -> None:
-                group.create_task(self._receive(peer, data))
+                group.create_task(self._handle_message(peer, data))
 
             server = MessageServer(begin, self._ended)
             self._open_to(server)
@@ -59,10 +59,10 @@ class ControlServer:
             finally:
                 server.stop()
 
-    async def _receive(self, peer: MessageConnection, data: bytes) -> None:
+    async def _handle_message(self, peer: MessageConnection, data: bytes) -> None:
         try:
             asked = envelopes.read(data)
-            if self._joins(asked, peer, data):
+            if self._joins_same_call(asked, peer, data):
                 return
         except AcudError as fault:
             peer.send(envelopes.refusal(envelopes.id_in(data), fault, self._newest()))
@@ -73,7 +73,7 @@ class ControlServer:
             under_way = self._under_way.pop(asked.request_id)
         under_way.peer.send(answer)
 
-    def _joins(self, incoming: ReadRequest, peer: MessageConnection, data: bytes) -> bool:
+    def _joins_same_call(self, incoming: ReadRequest, peer: MessageConnection, data: bytes) -> bool:
         """Return whether this repeats a request under way; the answer then goes to `peer`."""
         digest = hashlib.sha256(data).digest()
         known = self._under_way.get(incoming.request_id)

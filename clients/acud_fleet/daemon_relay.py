@@ -67,7 +67,7 @@ class DaemonRelay:
             while (left_s := end_s - time.monotonic()) > 0:
                 try:
                     async with asyncio.timeout(min(attempt_s, left_s)):
-                        return await self._attempt(incoming.request_id, data)
+                        return await self._ask_once(incoming.request_id, data)
                 except TimeoutError:
                     continue
                 except OSError:  # the daemon closed the connection, or does not listen
@@ -78,16 +78,16 @@ class DaemonRelay:
             within_s, incoming.spec.name, incoming.request_id, is_mutating=incoming.spec.mutating
         )
 
-    async def _attempt(self, request_id: str, data: bytes) -> bytes:
+    async def _ask_once(self, request_id: str, data: bytes) -> bytes:
         connection = self._connection
         if connection is None or not connection.is_open:
-            connection = await self._connect()
+            connection = await self._get_connection()
         waiting: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
         self._awaited[request_id] = waiting
         connection.send(data)
         return await waiting
 
-    async def _connect(self) -> MessageConnection:
+    async def _get_connection(self) -> MessageConnection:
         async with self._connecting:
             if self._connection is None or not self._connection.is_open:
                 self._connection = await connect(self._daemon_socket.path, self._on_message, self._on_lost)

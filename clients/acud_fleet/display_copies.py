@@ -30,7 +30,7 @@ _PASSED = "!"
 
 
 class DisplayCopies:
-    """Makes copies, where there is room and what the display asks of its host."""
+    """Copies a lost host's displays to hosts that have room and what the display needs."""
 
     def __init__(self, host_client: HostClient, roster: Roster, places: Places) -> None:
         self._host_client = host_client
@@ -52,7 +52,7 @@ class DisplayCopies:
         lost = _make_loss_id(member, display)
         async with self._locks.setdefault(lost, asyncio.Lock()):
             if lost not in self._made:
-                self._made[lost] = await self._make(lost, member.host, place.recipe)
+                self._made[lost] = await self._make_copy(lost, member.host, place.recipe)
             return self._made[lost]
 
     async def drop(self, member: Member, display: str, copy: str) -> None:
@@ -83,7 +83,7 @@ class DisplayCopies:
         except AcudError as fault:
             _LOG.info("fleet.copy_left", display=copy, fault=fault.message)
 
-    async def _make(self, lost: str, host: str, recipe: DisplayRecipe) -> str:
+    async def _make_copy(self, lost: str, host: str, recipe: DisplayRecipe) -> str:
         while True:
             request_id, passed = await self._find_attempt(lost)
             unasked = (one.host for one in self._roster.all().values() if not one.state.rearm)

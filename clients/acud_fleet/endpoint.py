@@ -59,7 +59,7 @@ class Endpoint:
         self._events.setsockopt(zmq.LINGER, 500)
         self._events.bind(paths.endpoint("events"))
         self._shared = SharedNumbers.new()
-        self._feed = EventFeed(lambda topic, body: self._publish(topic, body))
+        self._feed = EventFeed(lambda topic, body: self._publish_event(topic, body))
         self._shared.newest = self._feed.newest
         self._dedupe = EventDedupe()
         self._stopping = asyncio.Event()
@@ -73,23 +73,23 @@ class Endpoint:
         """Serve until `stop`. Raises: ConfigError when a file that is named can't be used."""
         try:
             async with NatsConnection(
-                self._settings, "acud fleet endpoint", self._news, inbox="endpoint"
+                self._settings, "acud fleet endpoint", self._on_connection, inbox="endpoint"
             ) as connection:
-                parts = EndpointParts(connection, self._member, self._feed.publish_end, str(self._paths.home))
-                pool = self._pool(connection)
+                parts = EndpointParts(connection, self._on_member, self._feed.publish_end, str(self._paths.home))
+                pool = self._make_pool(connection)
 
                 def open_to(server: MessageServer) -> None:
                     server.accept_at(self._listener, pool.hand_on)
                     server.accept_at(self._inner_listener)
                     self._notifier.ready("answering requests")
 
-                answer = partial(self._answer, parts.router, pool)
+                answer = partial(self._answer_request, parts.router, pool)
                 server = ControlServer(open_to, answer, lambda: self._feed.newest)
                 async with asyncio.TaskGroup() as group:
                     tasks = [
-                        group.create_task(self._join(connection, parts)),
+                        group.create_task(self._join_fleet(connection, parts)),
                         group.create_task(server.run()),
-                        group.create_task(self._beat()),
+                        group.create_task(self._send_beats()),
                         group.create_task(self._feed_watchdog()),
                         group.create_task(pool.run()),
                     ]
@@ -103,7 +103,7 @@ class Endpoint:
             self._inner_listener.close()
             os.close(self._shared.descriptor)
 
-    def _pool(self, connection: NatsConnection) -> ProcessPool:
+    def _make_pool(self, connection: NatsConnection) -> ProcessPool:
         def bootstrap(number: int, channel_fd: int) -> Bootstrap:
             home, shared_fd = str(self._paths.home.parent), self._shared.descriptor
             options = EndpointOptions(self._settings, home, number, shared_fd, channel_fd)
@@ -113,7 +113,7 @@ class Endpoint:
         control = self._paths.run / "control"
         return ProcessPool(self._further, bootstrap, self._shared, control, connection.warn)
 
-    async def _join(self, connection: NatsConnection, parts: EndpointParts) -> None:
+    async def _join_fleet(self, connection: NatsConnection, parts: EndpointParts) -> None:
         await connection.ready()
         kinds = {Signed.EVENT: connection.names.event("*", ">"), Signed.TOLD: connection.names.unstored_event("*", ">")}
         for kind, subject in kinds.items():
@@ -122,11 +122,11 @@ class Endpoint:
 
     # ---- events ----
 
-    def _news(self, connected: bool, text: str) -> None:
+    def _on_connection(self, connected: bool, text: str) -> None:
         if not connected:
             self._feed.mark_missed()
 
-    def _member(self, word: str, member: Member) -> None:
+    def _on_member(self, word: str, member: Member) -> None:
         _LOG.info(f"fleet.{word}", host=member.host)
         self._feed.publish_own(
             f"fleet.{word}", member.host, {"waits": member.state.live_waits, "displays": member.state.displays}
@@ -146,15 +146,15 @@ class Endpoint:
         elif self._dedupe.is_news(host, identity):
             self._feed.take(host, message.data)
 
-    def _publish(self, topic: bytes, body: bytes) -> None:
+    def _publish_event(self, topic: bytes, body: bytes) -> None:
         # A PUB never blocks: a slow subscriber loses messages, and sees it by `prev`.
         self._events.send_multipart([topic, body], zmq.NOBLOCK)
         self._shared.newest = self._feed.newest
 
-    async def _beat(self) -> None:
+    async def _send_beats(self) -> None:
         while True:
             await asyncio.sleep(_BEAT_S)
-            self._feed.beat()
+            self._feed.publish_newest()
 
     async def _feed_watchdog(self) -> None:
         while self._notifier.watchdog_s:
@@ -163,7 +163,7 @@ class Endpoint:
 
     # ---- requests ----
 
-    async def _answer(self, router: RequestRouter, pool: ProcessPool, incoming: ReadRequest, _: bytes) -> bytes:
+    async def _answer_request(self, router: RequestRouter, pool: ProcessPool, incoming: ReadRequest, _: bytes) -> bytes:
         reply = await self._make_reply(router, incoming)
         if isinstance(reply, FleetHostsReply):
             reply = msgspec.structs.replace(reply, processes=(os.getpid(), *pool.pids))
@@ -193,14 +193,14 @@ def alone(paths: Paths) -> Iterator[None]:
         os.close(descriptor)
         raise Conflict(f"an endpoint serves {paths.home} already", hint="acud fleet status") from None
     try:
-        _sweep(paths.run)
+        _remove_sockets(paths.run)
         yield
-        _sweep(paths.run)
+        _remove_sockets(paths.run)
     finally:
         os.close(descriptor)
 
 
-def _sweep(run: Path) -> None:
+def _remove_sockets(run: Path) -> None:
     for name in ("control", "events", FIRST):
         (run / name).unlink(missing_ok=True)
 
@@ -211,10 +211,10 @@ def serve(settings: FleetSettings, paths: Paths, processes: int = 1, *, debug: b
     """
     log.configure("fleet-endpoint", debug=debug)
     with alone(paths):
-        uvloop.run(_serve(settings, paths, processes, debug=debug))
+        uvloop.run(_run_endpoint(settings, paths, processes, debug=debug))
 
 
-async def _serve(settings: FleetSettings, paths: Paths, processes: int, *, debug: bool) -> None:
+async def _run_endpoint(settings: FleetSettings, paths: Paths, processes: int, *, debug: bool) -> None:
     endpoint = Endpoint(settings, paths, processes - 1, debug=debug)
     loop: Any = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):

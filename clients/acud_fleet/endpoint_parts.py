@@ -34,7 +34,7 @@ class EndpointParts:
         await self._host_client.open()
         async with asyncio.TaskGroup() as group:
             group.create_task(self._host_client.run())
-            group.create_task(self._roster.run())
+            group.create_task(self._roster.read_until_cancelled())
             group.create_task(self._lost_waits.run())
 
     async def until_hosts_known(self) -> None:

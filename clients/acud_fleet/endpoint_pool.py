@@ -124,13 +124,13 @@ class ProcessPool:
         """Give a connection to the process with fewest, unless this one has less, with `own`."""
         if not self._serving:
             return False
-        least = min(self._serving, key=self._open)
-        if own < self._open(least) or not give_connection(least.channel, connection):
+        least = min(self._serving, key=self._count_open)
+        if own < self._count_open(least) or not give_connection(least.channel, connection):
             return False
         least.given += 1
         return True
 
-    def _open(self, serving: _Serving) -> int:
+    def _count_open(self, serving: _Serving) -> int:
         return serving.given - self._shared.read_ended(serving.number)
 
     async def run(self) -> None:
@@ -170,7 +170,7 @@ class ProcessPool:
                 if process.returncode is None:
                     await _end_process(process)
                 else:
-                    self._lose()
+                    self._on_process_lost()
         return process.returncode or 0
 
     async def _watch_process(
@@ -199,7 +199,7 @@ class ProcessPool:
         _LOG.error("fleet.process_hung", pid=process.pid, missed_beats=missed)
         process.kill()
 
-    def _lose(self) -> None:
+    def _on_process_lost(self) -> None:
         self._is_short = True
         self._send_numbers()
         with contextlib.suppress(FileNotFoundError):

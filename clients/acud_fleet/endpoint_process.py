@@ -51,13 +51,13 @@ class EndpointProcess:
             # The first process publishes what happens.
             parts = EndpointParts(connection, _ignore_change, _ignore_change, str(self._places.home))
             async with asyncio.TaskGroup() as group:
-                works = (parts.run(), self._serve(parts, first), self._shared.beat(self._options.number))
+                works = (parts.run(), self._serve_requests(parts, first), self._shared.beat(self._options.number))
                 tasks = [group.create_task(work) for work in works]
                 await self._stopping.wait()
                 for task in tasks:
                     task.cancel()
 
-    async def _serve(self, parts: EndpointParts, first: DaemonRelay) -> None:
+    async def _serve_requests(self, parts: EndpointParts, first: DaemonRelay) -> None:
         async def answer(incoming: ReadRequest, data: bytes) -> bytes:
             if _is_of_the_first(incoming):
                 return await first.ask(incoming, data)
@@ -92,10 +92,10 @@ def main(bootstrap: Bootstrap) -> None:
         raise ProtocolError("the bootstrap of a process of the endpoint holds options of another child")
     import uvloop
 
-    uvloop.run(_serve(bootstrap.options))
+    uvloop.run(_run_process(bootstrap.options))
 
 
-async def _serve(options: EndpointOptions) -> None:
+async def _run_process(options: EndpointOptions) -> None:
     process = EndpointProcess(options, paths.resolve({"ACU_HOME": options.home}).of_fleet())
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, process.stop)
     await process.run()

@@ -74,32 +74,32 @@ class EventForwarder:
         """Forward until cancelled; after a failure go on from the stream's position."""
         while True:
             try:
-                await self._follow()
+                await self._forward_events()
             except AcudError as fault:
-                self._warn(fault)
+                self._log_fault(fault)
                 await asyncio.sleep(_AGAIN_S)
 
-    def _warn(self, fault: AcudError) -> None:
+    def _log_fault(self, fault: AcudError) -> None:
         if fault.message != self._fault:
             _LOG.warning("fleet.events_waiting", fault=fault.message)
         self._fault = fault.message
 
-    async def _follow(self) -> None:
-        stream = await self._connection.find(streams.events(self._connection.names))
-        at = await self._position(stream)
+    async def _forward_events(self) -> None:
+        stream = await self._connection.find_stream(streams.events(self._connection.names))
+        at = await self._find_position(stream)
         _LOG.info("fleet.events_from", instance=at.instance, n=at.n)
         async with self._client.events(after=at.n) as events:
             async for item in events:
                 if isinstance(item, Trimmed) or item.n:
-                    await self._put(stream, at.instance, item)
+                    await self._put_item(stream, at.instance, item)
 
-    async def _put(self, stream: str, instance: str, item: Item) -> None:
+    async def _put_item(self, stream: str, instance: str, item: Item) -> None:
         topic = TRIMMED if isinstance(item, Trimmed) else item.topic
-        identity = f"{self._host}:{instance}:{_mark(item)}"
+        identity = f"{self._host}:{instance}:{_mark_of(item)}"
         subject, body = self._connection.names.event(self._host, topic), codec.encode(item)
         headers = {ID: identity} | self._connection.signatures.header(Signed.EVENT, subject, body, identity)
         self._unsure = instance
-        with self._connection.translate_faults(f"event {_mark(item)}"):
+        with self._connection.translate_faults(f"event {_mark_of(item)}"):
             await self._connection.streams.publish(
                 subject, body, stream=stream, headers=headers, timeout=streams.PUBLISH_S
             )
@@ -108,13 +108,13 @@ class EventForwarder:
 
     # ---- where to go on --------------------------------------------------------------------------------------------
 
-    async def _position(self, stream: str) -> StreamPosition:
-        newest = await self._newest(stream)
-        if newest is not None and await self._continues(newest[1]):
+    async def _find_position(self, stream: str) -> StreamPosition:
+        newest = await self._find_newest(stream)
+        if newest is not None and await self._is_same_store(newest[1]):
             return StreamPosition(newest[0], find_reached(newest[1]))
         return StreamPosition(self._unsure or secrets.token_hex(4), 0)
 
-    async def _newest(self, stream: str) -> tuple[str, Item] | None:
+    async def _find_newest(self, stream: str) -> tuple[str, Item] | None:
         """Return the newest item of this host in the stream, and the instance it is of."""
         with self._connection.translate_faults(f"stream {stream}"):
             try:
@@ -139,7 +139,7 @@ class EventForwarder:
             return None
         return (parts[1], read(body)) if len(parts) == 3 else None
 
-    async def _continues(self, item: Item) -> bool:
+    async def _is_same_store(self, item: Item) -> bool:
         """Return whether the daemon's store is the one that `item` came from, not a new or a restored one."""
         page = await self._client.events_since(max(0, find_reached(item) - 1), limit=1)
         if page.newest < find_reached(item):
@@ -226,7 +226,7 @@ class EventFeed:
 
     def publish_own(self, topic: str, subject: str, data: dict[str, Any]) -> None:
         """Publish an event of the endpoint itself."""
-        self._add(Event(0, 0, topic, time.time(), subject, data))
+        self._add_event(Event(0, 0, topic, time.time(), subject, data))
 
     def take(self, host: str, data: bytes) -> None:
         """Publish an event of `host`; leave out what is none. One that its host does not store is not kept here."""
@@ -240,15 +240,15 @@ class EventFeed:
             return
         told = msgspec.structs.replace(
             event,
-            subject=_outer(event.subject, host),
-            data={name: _outer(value, host) for name, value in event.data.items()} | {"host": host},
+            subject=_add_host(event.subject, host),
+            data={name: _add_host(value, host) for name, value in event.data.items()} | {"host": host},
         )
         if event.n:
-            self._add(told)
+            self._add_event(told)
         else:
             self._send(event.topic.encode(), codec.encode(msgspec.structs.replace(told, prev=0)))
 
-    def _add(self, event: Event) -> None:
+    def _add_event(self, event: Event) -> None:
         self.newest += 1
         numbered = msgspec.structs.replace(event, n=self.newest, prev=self._by_topic.get(event.topic, 0))
         self._by_topic[event.topic] = self.newest
@@ -264,7 +264,7 @@ class EventFeed:
         self._first = self.newest + 1
         self._by_topic = dict.fromkeys(self._by_topic, self.newest)
 
-    def beat(self) -> None:
+    def publish_newest(self) -> None:
         """Publish the newest number."""
         self._send(b"beat", codec.encode(Beat(self.newest, time.time())))
 
@@ -275,9 +275,9 @@ class EventFeed:
         return EventsSinceReply(tuple(found[: request.limit]), self.newest, trimmed)
 
 
-def _mark(item: Item) -> str:
+def _mark_of(item: Item) -> str:
     return f"{TRIMMED}-{item.after}-{item.first}" if isinstance(item, Trimmed) else str(item.n)
 
 
-def _outer(value: Any, host: str) -> Any:
+def _add_host(value: Any, host: str) -> Any:
     return f"{host}/{value}" if isinstance(value, str) and value[:1] == ":" and value[1:2].isdigit() else value

@@ -95,15 +95,15 @@ class Membership:
             if self._last is None:
                 await asyncio.sleep(self._settings.lease_s / _LOOKS if done else _AGAIN_S)
 
-    async def run(self) -> None:
-        """Renew until cancelled, once entered. Raises: ConfigError as `enter` does."""
+    async def renew_until_cancelled(self) -> None:
+        """Renew this host's lease again and again, once entered. Raises: ConfigError as `enter` does."""
         while True:
             await asyncio.sleep(self._settings.lease_s / _RENEWALS if not self._fault else _AGAIN_S)
             await self._try_renewal()
 
     async def _try_renewal(self) -> bool:
         try:
-            await self._renew(await self._make_state())
+            await self._renew_entry(await self._make_state())
         except ConfigError:
             raise
         except AcudError as fault:
@@ -114,12 +114,12 @@ class Membership:
         self._fault = ""
         return True
 
-    async def _renew(self, state: HostState) -> None:
+    async def _renew_entry(self, state: HostState) -> None:
         holder = await self._registry.holder(self._host)
         if not self._may_have(state, holder):
             return
         if self._last is not None and holder is not None:
-            self._compare({"hosts": holder})
+            self._warn_of_others({"hosts": holder})
         began_s = time.monotonic()
         if holder is None or began_s - self._renewed_s >= self._settings.lease_s:
             await self._on_return()
@@ -157,9 +157,9 @@ class Membership:
                 self._connection.warn("entries", f"this host can't look after its entries: {fault.message}", _PERMITS)
                 continue
             self._connection.warn("entries", "", "")
-            self._compare(found)
+            self._warn_of_others(found)
 
-    def _compare(self, states: dict[str, HostState]) -> None:
+    def _warn_of_others(self, states: dict[str, HostState]) -> None:
         for bucket, state in states.items():
             if _make_identity(state) not in self._written:
                 self._strange_s = time.monotonic()
@@ -173,7 +173,7 @@ class Membership:
     async def leave(self) -> None:
         """Write that this host ends in good order; its waits stay armed for its return."""
         if self._last is not None:
-            await self._registry.leave(msgspec.structs.replace(self._last, left=True, utc_s=time.time()))
+            await self._registry.give_up_lease(msgspec.structs.replace(self._last, left=True, utc_s=time.time()))
 
     async def _make_state(self) -> HostState:
         status = await self._client.ask(Status(), StatusReply)
@@ -225,7 +225,7 @@ class HostService:
         await self._membership.enter()
         async with asyncio.TaskGroup() as group:
             group.create_task(self._server.run())
-            group.create_task(self._membership.run())
+            group.create_task(self._membership.renew_until_cancelled())
             group.create_task(self._membership.watch())
             group.create_task(self._state_mirror.run())
             group.create_task(self._forwarder.run())
@@ -294,7 +294,7 @@ class _ConnectionNews:
         self._queue.put_nowait(news)
 
     async def __aenter__(self) -> _ConnectionNews:
-        self._task = asyncio.create_task(self._run())
+        self._task = asyncio.create_task(self._send_queued())
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -302,7 +302,7 @@ class _ConnectionNews:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
 
-    async def _run(self) -> None:
+    async def _send_queued(self) -> None:
         while True:
             await self._child.send(await self._queue.get())
 
@@ -346,7 +346,7 @@ async def _until_stopped(child: AsyncChild[ToFleet], host: HostService) -> None:
             task.add_done_callback(tasks.discard)
 
         begin(_handle_orders(child, stopping, lambda delivery: begin(_bring(child, host.wake_publisher, delivery))))
-        begin(child.beat(lambda: Heartbeat(rss_mb=child_process.rss_mb(), counters=host.counters())))
+        begin(child.send_beats(lambda: Heartbeat(rss_mb=child_process.rss_mb(), counters=host.counters())))
         begin(host.run())
         await stopping.wait()
         for task in tasks:
@@ -363,4 +363,4 @@ async def _handle_orders(child: AsyncChild[ToFleet], stopping: asyncio.Event, br
 
 
 async def _bring(child: AsyncChild[ToFleet], publisher: WakePublisher, delivery: Deliver) -> None:
-    await child.send(await publisher.bring(delivery))
+    await child.send(await publisher.publish_wake(delivery))

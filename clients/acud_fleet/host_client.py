@@ -46,7 +46,7 @@ class _Answer:
         """Why a reply was not accepted as the host's."""
 
     def put(self, message: Msg) -> None:
-        """Take a message that came for it."""
+        """Take a message that belongs to the answer."""
         self._messages.append(message)
         if self._more is not None and not self._more.done():
             self._more.set_result(None)
@@ -55,13 +55,13 @@ class _Answer:
         """Return the reply once it is whole; b"" if no process listens. Raises: ProtocolError."""
         while True:
             while self._messages:
-                found = await self._read(self._messages.popleft())
+                found = await self._read_part(self._messages.popleft())
                 if found is not None:
                     return found
             self._more = asyncio.get_running_loop().create_future()
             await self._more
 
-    async def _read(self, message: Msg) -> bytes | None:
+    async def _read_part(self, message: Msg) -> bytes | None:
         headers = message.headers or {}
         if headers.get("Status") == _NOBODY and not message.data:
             return b""
@@ -118,7 +118,7 @@ class HostClient:
         Raises: what the host answered; Unavailable when it is away (`reason`), or does not answer within `within_s`.
         """
         data = envelopes.write(request_id, request)
-        self._fits(data)
+        self._check_size(data)
         number = str(next(self._numbers))
         subject = self._connection.names.request(host)
         answer = self._awaited[number] = _Answer(self._connection.signatures, subject, request_id)
@@ -144,7 +144,7 @@ class HostClient:
             pass
         return True
 
-    def _fits(self, data: bytes) -> None:
+    def _check_size(self, data: bytes) -> None:
         most = self._connection.nats.max_payload - 1024
         if len(data) > most:
             raise InvalidRequest(
@@ -162,7 +162,7 @@ class HostClient:
             if only_up:
                 server = self._roster.find_checked(host).state.server
                 near = self.near.to(server) if by_near else None
-            await self._publish(near or self._own(), host, data, number, again=again)
+            await self._publish_request(near or self._get_inbox(), host, data, number, again=again)
             try:
                 async with asyncio.timeout(min(_ATTEMPT_S, left_s)):
                     whole = await answer.whole()
@@ -179,12 +179,12 @@ class HostClient:
         text = f"host {host} did not answer within {within_s:g} s{refused}"
         raise Unavailable(text, hint="acud fleet hosts", host=host, reason="silent")
 
-    def _own(self) -> AnswerInbox:
+    def _get_inbox(self) -> AnswerInbox:
         if self._inbox is None or not self._connection.connected:
             raise self._connection.down()
         return self._inbox
 
-    async def _publish(self, inbox: AnswerInbox, host: str, data: bytes, number: str, *, again: bool) -> None:
+    async def _publish_request(self, inbox: AnswerInbox, host: str, data: bytes, number: str, *, again: bool) -> None:
         headers = {envelopes.AGAIN: "1"} if again else {}
         subject = self._connection.names.request(host)
         headers |= self._connection.signatures.header(Signed.REQUEST, subject, data, headers.get(envelopes.AGAIN, ""))

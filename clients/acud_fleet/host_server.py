@@ -31,7 +31,7 @@ _MOST = 400
 
 
 class HostCapacity:
-    """The places of `host`, of which there are `room`."""
+    """The places for displays on `host`, of which there are `room`."""
 
     def __init__(self, host: str, room: int, client: AsyncClient) -> None:
         self._host = host
@@ -43,7 +43,7 @@ class HostCapacity:
         self.draining = False
 
     async def displays(self) -> int:
-        """Return how many managed displays there are, with those that are being started."""
+        """Return the number of managed displays, with those that are being started."""
         states = [one.state for one in (await self._client.display_list()).displays if one.managed]
         starting = states.count(DisplayState.STARTING)  # of these we may have asked for some
         there = sum(state not in (DisplayState.STARTING, DisplayState.ENDED) for state in states)
@@ -69,18 +69,18 @@ class HostCapacity:
             raise Refused(f"host {self._host} had no room for this request", hint="acud fleet hosts", reason="no_room")
         try:
             if answer is None:
-                await self._check()
+                await self._check_room()
         except Refused:
-            self._note(request_id, False)
+            self._note_answer(request_id, False)
             raise
-        self._note(request_id, True)
+        self._note_answer(request_id, True)
 
-    def _note(self, request_id: str, let_in: bool) -> None:
+    def _note_answer(self, request_id: str, let_in: bool) -> None:
         self._answers[request_id] = let_in
         if len(self._answers) > _REMEMBERED:
             self._answers.popitem(last=False)
 
-    async def _check(self) -> None:
+    async def _check_room(self) -> None:
         if self.draining:
             raise Refused(f"host {self._host} is being drained", hint="acud fleet hosts", reason="no_room")
         displays = await self.displays()
@@ -113,7 +113,7 @@ class HostServer:
         async with asyncio.TaskGroup() as group:
 
             def begin(message: Msg) -> None:
-                group.create_task(self._receive(message))
+                group.create_task(self._handle_message(message))
 
             end = await self._connection.nats.subscribe_directly(self._connection.names.request(self._host), begin)
             try:
@@ -121,7 +121,7 @@ class HostServer:
             finally:
                 end()
 
-    async def _receive(self, message: Msg) -> None:
+    async def _handle_message(self, message: Msg) -> None:
         headers, signatures = message.headers or {}, self._connection.signatures
         again = headers.get(envelopes.AGAIN, "")
         try:
@@ -129,7 +129,7 @@ class HostServer:
             asked = envelopes.read(message.data)
         except AcudError as fault:
             request_id = envelopes.id_in(message.data)
-            await self._send(message.reply, request_id, envelopes.refusal(request_id, fault))
+            await self._send_reply(message.reply, request_id, envelopes.refusal(request_id, fault))
             return
         askers = self._under_way.setdefault(asked.request_id, set())
         known = bool(askers)
@@ -137,24 +137,24 @@ class HostServer:
         if known:
             return
         try:
-            answer = await self._answer(asked, message.data, again=bool(again))
+            answer = await self._answer_request(asked, message.data, again=bool(again))
         finally:
             askers = self._under_way.pop(asked.request_id)
         self.answered += 1
         for subject in askers:
-            await self._send(subject, asked.request_id, answer)
+            await self._send_reply(subject, asked.request_id, answer)
         if not self._under_way:  # several go together
             self._connection.nats.push()
 
-    async def _answer(self, incoming: ReadRequest, data: bytes, *, again: bool) -> bytes:
+    async def _answer_request(self, incoming: ReadRequest, data: bytes, *, again: bool) -> bytes:
         try:
             if len(self._under_way) > _MOST:
                 raise Refused(f"host {self._host} answers {_MOST} requests already", hint="ask again later")
-            return await answer_request(self._ask(incoming, data, again), incoming.spec.name)
+            return await answer_request(self._ask_daemon(incoming, data, again), incoming.spec.name)
         except AcudError as fault:
             return envelopes.refusal(incoming.request_id, fault)
 
-    async def _ask(self, incoming: ReadRequest, data: bytes, again: bool) -> bytes:
+    async def _ask_daemon(self, incoming: ReadRequest, data: bytes, again: bool) -> bytes:
         if incoming.spec.fleet in (FleetRoute.NEVER, FleetRoute.ENDPOINT):
             raise Refused(f"{incoming.spec.name} is not taken over the fleet", hint="ask the daemon on its own host")
         if not is_placing(incoming.request):
@@ -162,7 +162,7 @@ class HostServer:
         async with self._capacity.hold_place(incoming.request_id, again=again):
             return await self._relay.ask(incoming, data)
 
-    async def _send(self, subject: str, request_id: str, data: bytes) -> None:
+    async def _send_reply(self, subject: str, request_id: str, data: bytes) -> None:
         if not subject:
             return
         nats, signatures = self._connection.nats, self._connection.signatures

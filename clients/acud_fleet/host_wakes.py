@@ -57,7 +57,7 @@ class WakePublisher:
         self._stream = ""
         self.sent = 0
 
-    async def bring(self, delivery: Deliver) -> Delivered:
+    async def publish_wake(self, delivery: Deliver) -> Delivered:
         """Publish it under its id, and return how that ended. A repeat, also a reminder, is dropped by the servers:
         the first stays in the stream until its agent acknowledges it.
         """
@@ -72,14 +72,14 @@ class WakePublisher:
         if not self._connection.connected:
             return "retry", self._connection.down().message
         try:
-            await self._publish(delivery)
+            await self._publish_unless_moved(delivery)
         except AcudError as fault:
             self._stream = ""  # it may have been removed
             return ("refused" if isinstance(fault.__cause__, nats.errors.MaxPayloadError) else "retry"), fault.message
         return "sent", ""
 
-    async def _publish(self, delivery: Deliver) -> None:
-        self._stream = self._stream or await self._connection.find(streams.wakes(self._connection.names))
+    async def _publish_unless_moved(self, delivery: Deliver) -> None:
+        self._stream = self._stream or await self._connection.find_stream(streams.wakes(self._connection.names))
         wake = make_shared_wake(delivery, self._host)
         told = await self._write_end(delivery.wait_id) if delivery.wait_id else None
         if told is not None and (told.sent or told.moved_to):
@@ -112,22 +112,22 @@ class WakeCarrier:
         while True:
             try:
                 async with AgentWakes(self._connection, self._agent) as wakes, asyncio.TaskGroup() as group:
-                    await self._take(wakes, group)
+                    await self._take_wakes(wakes, group)
             except AcudError as fault:
                 _LOG.warning("fleet.carrying_waits", agent=self._agent, fault=fault.message)
                 await asyncio.sleep(_AGAIN_S)
 
-    async def _take(self, wakes: AgentWakes, group: asyncio.TaskGroup) -> None:
+    async def _take_wakes(self, wakes: AgentWakes, group: asyncio.TaskGroup) -> None:
         while True:
             for taken in await wakes.batch(max(1, self._most - len(self._in_hand))):
-                task = group.create_task(self._carry(taken))
+                task = group.create_task(self._carry_wake(taken))
                 self._in_hand.add(task)
                 task.add_done_callback(self._in_hand.discard)
             while len(self._in_hand) >= self._most:
                 await asyncio.wait(self._in_hand, return_when=asyncio.FIRST_COMPLETED)
 
-    async def _carry(self, taken: TakenWake) -> None:
-        reply = await self._bring(taken)
+    async def _carry_wake(self, taken: TakenWake) -> None:
+        reply = await self._bring_to_daemon(taken)
         _LOG.info("fleet.carried", wake=taken.wake.id, result=reply.result, route=reply.route, reason=reply.reason)
         self.carried += reply.result == "sent"
         try:
@@ -139,7 +139,7 @@ class WakeCarrier:
         except AcudError as fault:  # it comes again, and is dropped then if a route took it
             _LOG.warning("fleet.carried_untold", wake=taken.wake.id, fault=fault.message)
 
-    async def _bring(self, taken: TakenWake) -> WakeCarryReply:
+    async def _bring_to_daemon(self, taken: TakenWake) -> WakeCarryReply:
         try:
             return await self._client.wake_carry(taken.wake)
         except AcudError as fault:
@@ -164,7 +164,7 @@ class WakeAcks:
         """Go on until cancelled; marks that the daemon did not take come again."""
         while True:
             try:
-                await self._follow()
+                await self._follow_acks()
             except (AcudError, nats.errors.Error, OSError) as fault:
                 words = fault.message if isinstance(fault, AcudError) else fault_text(fault)
                 if words != self._fault:
@@ -172,9 +172,9 @@ class WakeAcks:
                 self._fault = words
                 await asyncio.sleep(_AGAIN_S)
 
-    async def _follow(self) -> None:
+    async def _follow_acks(self) -> None:
         names = self._connection.names
-        stream = await self._connection.find(streams.wakes(names))
+        stream = await self._connection.find_stream(streams.wakes(names))
         source, _ = await find_consumer(self._connection, stream, names.seen_reader(self._host), f"host {self._host}")
         self._fault = ""
         while True:

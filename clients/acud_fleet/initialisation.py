@@ -62,7 +62,7 @@ class PartState(Struct, frozen=True):
     differs: str = ""
 
 
-async def look(
+async def check_parts(
     settings: FleetSettings, jobs: JobSettings, roles: FleetRoles, *, change: bool, grants: bytes = b""
 ) -> list[PartState]:
     """Return the state of each part; with `change` make missing parts and correct the others. `grants`: all users' keys
@@ -73,19 +73,19 @@ async def look(
     async with NatsConnection(settings, "acud fleet init", inbox="admin") as connection:
         await connection.ready()
         wanted = list_streams(connection, jobs, compressed=await all_compress(connection))
-        found = [await _stream(connection, one, change) for one in wanted]
+        found = [await _make_stream(connection, one, change) for one in wanted]
         missing = {one.name for one in found if one.state == "missing"}
         for stream, one in list_consumers(connection.names, jobs, roles):
             if stream in missing:
                 found.append(PartState(str(one.durable_name), "missing"))
             else:
-                found.append(await _consumer(connection, stream, one, change))
+                found.append(await _make_consumer(connection, stream, one, change))
         if grants:
-            found.append(await _keys(connection, grants, change))
+            found.append(await _put_keys(connection, grants, change))
         return found
 
 
-async def _keys(connection: NatsConnection, grants: bytes, change: bool) -> PartState:
+async def _put_keys(connection: NatsConnection, grants: bytes, change: bool) -> PartState:
     seed, names = own_seed(connection.settings), connection.names
     if seed is None:
         raise ConfigError("the list of keys is signed with the administrator's nkey", hint="acud fleet init --help")
@@ -112,12 +112,12 @@ async def _keys(connection: NatsConnection, grants: bytes, change: bool) -> Part
 async def all_compress(connection: NatsConnection) -> bool:
     """Return whether each running server of the fleet can compress what it stores."""
     servers = {(one.hostname or "", one.port or _PORT) for one in connection.nats.servers}
-    versions = await asyncio.gather(*(_version(*server) for server in servers))
+    versions = await asyncio.gather(*(_ask_version(*server) for server in servers))
     told = [one for one in versions if one]
     return bool(told) and min(told) >= _COMPRESSES
 
 
-async def _version(host: str, port: int) -> tuple[int, ...]:
+async def _ask_version(host: str, port: int) -> tuple[int, ...]:
     """Return the version that a server sends to each client before anything else; () if it sends none."""
     try:
         async with asyncio.timeout(_GREETING_S):
@@ -157,14 +157,14 @@ def list_consumers(names: FleetNames, jobs: JobSettings, roles: FleetRoles) -> I
     """Yield every consumer, after the stream that it takes from."""
     wakes = names.stream("WAKES")
     for agent in roles.agents:
-        yield wakes, _reader(names.wake_reader(agent), names.wake(agent, "*"))
+        yield wakes, _reader_config(names.wake_reader(agent), names.wake(agent, "*"))
     for host in roles.hosts:
-        yield wakes, _reader(names.seen_reader(host), names.acknowledgement(host, "*"))
+        yield wakes, _reader_config(names.seen_reader(host), names.acknowledgement(host, "*"))
     for kind in roles.kinds:
         yield names.stream("JOBS"), jobs_consumer(names, jobs, kind)
 
 
-def _reader(name: str, subject: str) -> ConsumerConfig:
+def _reader_config(name: str, subject: str) -> ConsumerConfig:
     return ConsumerConfig(
         name=name,
         durable_name=name,
@@ -175,7 +175,7 @@ def _reader(name: str, subject: str) -> ConsumerConfig:
     )
 
 
-async def _stream(connection: NatsConnection, config: StreamConfig, change: bool) -> PartState:
+async def _make_stream(connection: NatsConnection, config: StreamConfig, change: bool) -> PartState:
     name = str(config.name)
     with connection.translate_faults(f"stream {name}"):
         try:
@@ -197,7 +197,7 @@ async def _stream(connection: NatsConnection, config: StreamConfig, change: bool
         return PartState(name, "changed" if change and not too_small else "different", differs)
 
 
-async def _consumer(connection: NatsConnection, stream: str, config: ConsumerConfig, change: bool) -> PartState:
+async def _make_consumer(connection: NatsConnection, stream: str, config: ConsumerConfig, change: bool) -> PartState:
     name = str(config.durable_name)
     with connection.translate_faults(f"consumer {name}"):
         try:

@@ -74,7 +74,7 @@ class LostWaits:
         """End what is due until cancelled."""
         try:
             while True:
-                pause_s = await self._look()
+                pause_s = await self._look_at_due()
                 await asyncio.sleep(pause_s)
         finally:
             for task in self._rearming.values():
@@ -118,13 +118,13 @@ class LostWaits:
             return
         if info.state is WaitState.WATCHING:
             if _wants_another(info):
-                await self._rearm(member, info)
-            await self._end(member.host, wait_id, WaitState.FAILED, reason)
+                await self._rearm_wait(member, info)
+            await self._end_wait(member.host, wait_id, WaitState.FAILED, reason)
         elif place.by_fleet and not place.moved_to:
-            await self._send(place)
+            await self._send_end(place)
 
-    async def _look(self) -> float:
-        """Look at all that is due, and return how long nothing more is."""
+    async def _look_at_due(self) -> float:
+        """Look at all due waits, and return the seconds until the next is due."""
         try:
             members = self._roster.all()
         except Unavailable:  # living hosts are not known
@@ -163,20 +163,20 @@ class LostWaits:
                 return time.time() + _AGAIN_S
             if info is None:
                 return math.inf
-            return await (self._go_on(place, info) if place.moved_to else self._settle(place, info))
+            return await (self._go_on(place, info) if place.moved_to else self._settle_wait(place, info))
         except AcudError as fault:
             if fault.facts.get("reason") == "unproven":  # checked when it was read
                 return time.time() + _AGAIN_S
             _LOG.warning("fleet.lost_wait_unsettled", wait=wait_id, host=host, fault=fault.message)
             return time.time() + _LOOK_S
 
-    async def _settle(self, place: ObjectPlace, info: WaitInfo) -> float:
+    async def _settle_wait(self, place: ObjectPlace, info: WaitInfo) -> float:
         """End a wait that is due, or arm it elsewhere, unless its host came back meanwhile."""
         member = self._roster.all().get(place.host)
         if member is None or member.life is not Life.LOST:
             return time.time() + _AGAIN_S
         if place.by_fleet:
-            await self._send(place)
+            await self._send_end(place)
             return math.inf
         if info.state is not WaitState.WATCHING:
             return math.inf
@@ -186,10 +186,10 @@ class LostWaits:
         reason = (
             f"{member.describe_absence()}; it could not be armed again: {why}" if why else member.describe_absence()
         )
-        await self._end(place.host, info.wait_id, WaitState.TIMEOUT, reason)
+        await self._end_wait(place.host, info.wait_id, WaitState.TIMEOUT, reason)
         return math.inf
 
-    async def _end(self, host: str, wait_id: str, state: WaitState, reason: str) -> None:
+    async def _end_wait(self, host: str, wait_id: str, state: WaitState, reason: str) -> None:
         """End a wait unless it was ended meanwhile, and send its wake. The mark comes first: a host that returns looks
         for marks.
         """
@@ -204,7 +204,7 @@ class LostWaits:
         stands = await self._await_change(host, wait_id, change)
         if stands is not None and stands.by_fleet and not stands.moved_to:
             _LOG.info("fleet.wait_ended", wait=wait_id, host=host, state=state.value)
-            await self._send(stands)
+            await self._send_end(stands)
 
     async def _await_change(self, host: str, wait_id: str, change: Change) -> ObjectPlace | None:
         await self._places.mark_lost(host, wait_id)
@@ -213,7 +213,7 @@ class LostWaits:
             await self._places.unmark_lost(host, wait_id)
         return stands
 
-    async def _send(self, place: ObjectPlace) -> None:
+    async def _send_end(self, place: ObjectPlace) -> None:
         """Report the end to callers that wait here, and send its wake unless that was done. Raises: Unavailable."""
         info = read_info(place, WaitInfo)
         if info is None:
@@ -246,10 +246,10 @@ class LostWaits:
         if task is not None and task.done():
             return self._rearming.pop(key).result()
         if task is None:
-            self._rearming[key] = asyncio.create_task(self._rearm(member, info))
+            self._rearming[key] = asyncio.create_task(self._rearm_wait(member, info))
         return time.time() + _LOOK_S
 
-    async def _rearm(self, member: Member, info: WaitInfo) -> float:
+    async def _rearm_wait(self, member: Member, info: WaitInfo) -> float:
         try:
             return await self._take_over(member, info)
         except AcudError as fault:
@@ -261,7 +261,7 @@ class LostWaits:
     async def _take_over(self, member: Member, info: WaitInfo) -> float:
         copy = await self._copies.make(member, info.display)
         is_back = await self._roster.registry.holder(member.host) is not None
-        place = None if is_back else await self._move(member.host, info.wait_id, copy)
+        place = None if is_back else await self._end_moved(member.host, info.wait_id, copy)
         ended = None if place is None else read_info(place, WaitInfo)
         if place is not None and ended is not None and place.moved_to:
             return await self._go_on(place, ended)
@@ -284,7 +284,7 @@ class LostWaits:
                 return True
         return False
 
-    async def _move(self, host: str, wait_id: str, copy: str) -> ObjectPlace | None:
+    async def _end_moved(self, host: str, wait_id: str, copy: str) -> ObjectPlace | None:
         """End a wait in the place of `host`, because it goes on on `copy`, unless it ended; return what stands then."""
 
         def change(stands: ObjectPlace | None) -> ObjectPlace | None:
@@ -314,9 +314,9 @@ class LostWaits:
             return await self._handle_refusal(place, info, fault)
         await self._places.put(host, "wait", info.wait_id, reply.wait)
         _LOG.info("fleet.wait_rearmed", wait=info.wait_id, host=host, lost=place.host, display=display)
-        return await self._arm(place, info)
+        return await self._redirect_wait(place, info)
 
-    async def _arm(self, place: ObjectPlace, info: WaitInfo) -> float:
+    async def _redirect_wait(self, place: ObjectPlace, info: WaitInfo) -> float:
         await self._places.change_wait(place.host, place.name, _mark_sent)
         await self._redirect_callers(place, info)
         return math.inf
@@ -333,7 +333,7 @@ class LostWaits:
         rearmed = Rearmed(time.time(), host, request.lost)
         live = replace(resume_wait(info, f"host {host} was lost over it"), display=request.display, rearmed=rearmed)
         await self._places.put(host, "wait", info.wait_id, live)
-        return await self._arm(place, info)
+        return await self._redirect_wait(place, info)
 
     async def _handle_refusal(self, place: ObjectPlace, info: WaitInfo, fault: AcudError) -> float:
         """Go on after a host refused a wait: on another host; or, if the lost host is back and has ended the wait, to
@@ -357,7 +357,7 @@ class LostWaits:
         else:
             await self._copies.remove(place.moved_to)
         if stands is not None and stands.by_fleet and not stands.moved_to:
-            await self._send(stands)
+            await self._send_end(stands)
         return time.time() + _SOON_S
 
     async def _redirect_callers(self, place: ObjectPlace, info: WaitInfo) -> None:

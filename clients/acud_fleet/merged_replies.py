@@ -58,7 +58,7 @@ _LISTS: dict[type[msgspec.Struct], _ListRows] = {}
 """What is listed newest first: a page of the fleet's is cut from what all hosts have, in the order of all."""
 
 
-def _merges(request: type[msgspec.Struct], rows: _ListRows | None = None) -> Callable[[Merger], Merger]:
+def _merges_replies(request: type[msgspec.Struct], rows: _ListRows | None = None) -> Callable[[Merger], Merger]:
     """Have the decorated method merge the replies to `request`; those of a list of `rows` are asked page by page."""
 
     def register(merger: Merger) -> Merger:
@@ -71,7 +71,7 @@ def _merges(request: type[msgspec.Struct], rows: _ListRows | None = None) -> Cal
 
 
 class MergedReplies:
-    """Asks all hosts that can be asked. `warnings`: the endpoint's own, each with its fix."""
+    """Asks all reachable hosts and merges their replies. `warnings`: the endpoint's own, each with its fix."""
 
     def __init__(
         self,
@@ -93,12 +93,12 @@ class MergedReplies:
         """Return one reply for the fleet. Raises: Unavailable, naming them, when hosts are missing from an answer that
         has no place to report that.
         """
-        replies, silent = await self._ask(request)
+        replies, silent = await self._ask_hosts(request)
         made = MERGERS[name_of(type(request))](self, request, replies, silent)
         return await made if asyncio.iscoroutine(made) else made
 
-    async def _ask(self, request: Any) -> tuple[Replies, dict[str, str]]:
-        hosts = [host for host in self._roster.up() if _concerns(request, host)]
+    async def _ask_hosts(self, request: Any) -> tuple[Replies, dict[str, str]]:
+        hosts = [host for host in self._roster.up() if _needs_host(request, host)]
         answers = await asyncio.gather(*(self._try_host(host, request) for host in hosts))
         replies = {host: found for host, found in zip(hosts, answers, strict=True) if not isinstance(found, AcudError)}
         silent = {host: str(found) for host, found in zip(hosts, answers, strict=True) if isinstance(found, AcudError)}
@@ -134,8 +134,8 @@ class MergedReplies:
 
     # ---- with a place for what is missing ----
 
-    @_merges(Status)
-    def _status(self, _: Status, replies: Replies, silent: dict[str, str]) -> StatusReply:
+    @_merges_replies(Status)
+    def _merge_status(self, _: Status, replies: Replies, silent: dict[str, str]) -> StatusReply:
         all_of: list[StatusReply] = list(replies.values())
         costs = [one.cost_usd_today for one in all_of if one.cost_usd_today is not None]
         members = self._roster.all()
@@ -172,8 +172,8 @@ class MergedReplies:
             fleet={host: silent.get(host) or member.life.value for host, member in members.items()},
         )
 
-    @_merges(Doctor)
-    def _doctor(self, _: Doctor, replies: Replies, silent: dict[str, str]) -> DoctorReply:
+    @_merges_replies(Doctor)
+    def _merge_doctor(self, _: Doctor, replies: Replies, silent: dict[str, str]) -> DoctorReply:
         fix = "start its daemon, or acud fleet forget HOST"
         own = [Finding(f"host {host}", "fault", words, fix) for host, words in silent.items()]
         own += [Finding("fleet", "warning", text, fix) for text, fix in self._warnings.values()]
@@ -185,14 +185,14 @@ class MergedReplies:
         )
         return DoctorReply((*own, *told))
 
-    @_merges(DisplayList)
+    @_merges_replies(DisplayList)
     async def _merge_displays(self, _: DisplayList, replies: Replies, silent: dict[str, str]) -> DisplayListReply:
         defaults = [one.default for one in replies.values() if one.default]
         lost = [info for member in self._list_lost(silent) for info in await self._offline.displays(member)]
         displays = [display for one in replies.values() for display in one.displays]
         return DisplayListReply((*displays, *lost), defaults[0] if len(replies) == 1 and defaults else "")
 
-    @_merges(TaskList, _ListRows("tasks", 200, lambda one: str(one.task.task_id)))
+    @_merges_replies(TaskList, _ListRows("tasks", 200, lambda one: str(one.task.task_id)))
     async def _merge_tasks(self, request: TaskList, replies: Replies, silent: dict[str, str]) -> TaskListReply:
         lost = [view for member in self._list_lost(silent) for view in await self._offline.tasks(member)]
         lost = [view for view in lost if _find_asked_task(request, view)]
@@ -200,7 +200,7 @@ class MergedReplies:
         newest = sorted((*found, *lost), key=lambda view: -view.task.created_at)
         return TaskListReply(_cut_page(request, newest), sum(one.total for one in replies.values()) + len(lost))
 
-    @_merges(WaitList, _ListRows("waits", 1000, lambda one: str(one.wait_id)))
+    @_merges_replies(WaitList, _ListRows("waits", 1000, lambda one: str(one.wait_id)))
     async def _merge_waits(self, request: WaitList, replies: Replies, silent: dict[str, str]) -> WaitListReply:
         lost = [info for member in self._list_lost(silent) for info in await self._offline.waits(member)]
         lost = [info for info in lost if _find_asked_wait(request, info)]
@@ -216,7 +216,7 @@ class MergedReplies:
         )
         return WaitListReply(_cut_page(request, newest), total, facets if request.facets else None)
 
-    @_merges(WakeList, _ListRows("wakes", 1000, lambda one: str(one.wake_id)))
+    @_merges_replies(WakeList, _ListRows("wakes", 1000, lambda one: str(one.wake_id)))
     async def _merge_wakes(self, request: WakeList, replies: Replies, silent: dict[str, str]) -> WakeListReply:
         told = await self._offline.find_ends(replies.keys())
         elsewhere = {key for key, info in told.items() if is_elsewhere(info)}
@@ -237,20 +237,20 @@ class MergedReplies:
 
     # ---- whole or not at all ----
 
-    @_merges(RecordList, _ListRows("recordings", 1000, lambda one: str(one.recording_id)))
+    @_merges_replies(RecordList, _ListRows("recordings", 1000, lambda one: str(one.recording_id)))
     def _merge_recordings(self, request: RecordList, replies: Replies, silent: dict[str, str]) -> RecordListReply:
         _require_all("recordings", silent)
         found = sorted((one for r in replies.values() for one in r.recordings), key=lambda one: -one.created_utc_s)
         paths = ", ".join(f"{host}:{one.path}" for host, one in replies.items())
         return RecordListReply(_cut_page(request, found), paths)
 
-    @_merges(AgentList, _ListRows("runs", 500, lambda one: str(one.run_id)))
+    @_merges_replies(AgentList, _ListRows("runs", 500, lambda one: str(one.run_id)))
     def _merge_runs(self, request: AgentList, replies: Replies, silent: dict[str, str]) -> AgentListReply:
         _require_all("runs", silent)
         found = sorted((one for r in replies.values() for one in r.runs), key=lambda one: -one.created_utc_s)
         return AgentListReply(_cut_page(request, found))
 
-    @_merges(Usage)
+    @_merges_replies(Usage)
     def _merge_usage(self, _: Usage, replies: Replies, silent: dict[str, str]) -> UsageReply:
         _require_all("usage", silent)
         all_of: list[UsageReply] = list(replies.values())
@@ -273,7 +273,7 @@ def _require_all(what: str, silent: dict[str, str]) -> None:
         raise make_missing(f"the fleet's {what} can't be told whole", silent)
 
 
-def _concerns(request: Any, host: str) -> bool:
+def _needs_host(request: Any, host: str) -> bool:
     """Return whether `host` has to be asked: not when only displays are named, and none of them is its."""
     named = getattr(request, "displays", ())
     return not named or bool(getattr(request, "tasks", ())) or any(host_in(name) in ("", host) for name in named)
@@ -296,10 +296,10 @@ def request_for_host(request: Any, host: str) -> Any:
 def _find_asked_wait(request: WaitList, info: WaitInfo) -> bool:
     plain = not request.states and (request.ended or info.state is WaitState.WATCHING)
     is_asked = (plain or info.state in request.states) and _is_of(request, info.spec.task_id, info.display)
-    return is_asked and _fits(request.filter, info)
+    return is_asked and _fits_filter(request.filter, info)
 
 
-def _fits(filters: WaitFilter, info: WaitInfo) -> bool:
+def _fits_filter(filters: WaitFilter, info: WaitInfo) -> bool:
     """Return, as a host's own store does but for the names of tasks, whether this is one of those wanted."""
     words = words_of_wait(info.wait_id, info.spec, info.display, info.verdict)
     return (

@@ -65,7 +65,7 @@ class MessageConnection(asyncio.Protocol):
         self._lost(self)
 
     def data_received(self, data: bytes) -> None:
-        """Pass on the messages that are whole."""
+        """Pass on each whole message."""
         self._decoder.feed(data)
         try:
             while (message := self._decoder.next()) is not None:
@@ -96,7 +96,7 @@ class MessageConnection(asyncio.Protocol):
         self._transport.write(b"".join(zmtp.frame_message([b"", data])))
 
     def close(self) -> None:
-        """End it once all is written; twice is harmless."""
+        """End the connection after its queue is written; a second call is harmless."""
         if self._transport is not None:
             self._transport.close()
 
@@ -119,12 +119,12 @@ class MessageServer:
     def accept_at(self, listener: socket.socket, hand_on: HandOn = lambda *_: False) -> None:
         """Accept connections at a listening socket, but for those that `hand_on` gives to other processes."""
         self._sources.append(listener)
-        self._loop.add_reader(listener, self._accept, listener, hand_on)
+        self._loop.add_reader(listener, self._accept_client, listener, hand_on)
 
     def take_from(self, channel: socket.socket) -> None:
         """Take connections that another process accepted, and sends here."""
         self._sources.append(channel)
-        self._loop.add_reader(channel, self._take, channel)
+        self._loop.add_reader(channel, self._take_descriptors, channel)
 
     def stop(self) -> None:
         """Take and read no more; what was sent is written."""
@@ -135,7 +135,7 @@ class MessageServer:
         for connection in tuple(self._connections):
             connection.close()
 
-    def _accept(self, listener: socket.socket, hand_on: HandOn) -> None:
+    def _accept_client(self, listener: socket.socket, hand_on: HandOn) -> None:
         for _ in range(_ACCEPTS):
             try:
                 accepted, _address = listener.accept()
@@ -144,16 +144,16 @@ class MessageServer:
             except OSError as fault:  # no descriptor is left: new clients wait, and the loop does not spin meanwhile
                 _LOG.warning("connection.refused", fault=fault.strerror)
                 self._loop.remove_reader(listener)
-                self._loop.call_later(_AGAIN_S, self._loop.add_reader, listener, self._accept, listener, hand_on)
+                self._loop.call_later(_AGAIN_S, self._loop.add_reader, listener, self._accept_client, listener, hand_on)
                 return
             own = len(self._connections) + len(self._welcomes)
             # A client that only looked whether a process listens has hung up already, and would count as a connection.
             if _has_hung_up(accepted) or hand_on(accepted, own):
                 accepted.close()
             else:
-                self._welcome(accepted)
+                self._serve_client(accepted)
 
-    def _take(self, channel: socket.socket) -> None:
+    def _take_descriptors(self, channel: socket.socket) -> None:
         try:
             data, descriptors, _, _ = socket.recv_fds(channel, 1, 1, socket.MSG_CMSG_CLOEXEC)
         except BlockingIOError:
@@ -161,15 +161,15 @@ class MessageServer:
         if not data:  # the other process is gone
             self._loop.remove_reader(channel)
         for descriptor in descriptors:
-            self._welcome(socket.socket(fileno=descriptor))
+            self._serve_client(socket.socket(fileno=descriptor))
 
-    def _welcome(self, connection: socket.socket) -> None:
+    def _serve_client(self, connection: socket.socket) -> None:
         connection.setblocking(False)
-        task = self._loop.create_task(self._loop.connect_accepted_socket(self._connection, connection))
+        task = self._loop.create_task(self._loop.connect_accepted_socket(self._make_connection, connection))
         self._welcomes.add(task)
         task.add_done_callback(self._welcomes.discard)
 
-    def _connection(self) -> MessageConnection:
+    def _make_connection(self) -> MessageConnection:
         made = MessageConnection(
             "ROUTER", frozenset({"REQ", "DEALER"}), codec.MAX_MESSAGE_BYTES, self._came, self._on_lost
         )

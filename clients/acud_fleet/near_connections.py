@@ -47,7 +47,7 @@ class NearConnections:
         """Make connections that are wanted, and keep them, until cancelled."""
         async with asyncio.TaskGroup() as group:
             while True:
-                group.create_task(self._keep(await self._wanted.get()))
+                group.create_task(self._keep_connection(await self._wanted.get()))
 
     def to(self, server: str) -> AnswerInbox | None:
         """Return the inbox of a connection to `server` (host and port, "": not known); None where there is no better
@@ -61,7 +61,7 @@ class NearConnections:
             self._wanted.put_nowait(server)
         return None
 
-    async def _keep(self, server: str) -> None:
+    async def _keep_connection(self, server: str) -> None:
         """Hold a connection until it comes to be one to another server, after this one was away."""
         strayed = asyncio.Event()
 

@@ -76,7 +76,7 @@ class Places:
         same, and a grown count alone is no news. Never revive an ended object or change how it ended. `recipe`: what
         makes a display again. Return what stands then. Raises: Unavailable.
         """
-        key = _key(host, kind, name)
+        key = _make_key(host, kind, name)
         told = b"" if info is None else codec.encode_lean(info)
         fresh = ObjectPlace(host, kind, name, time.time(), told, recipe=recipe)
         for attempt in range(_TRIES):
@@ -94,7 +94,7 @@ class Places:
 
     async def remove(self, host: str, kind: Kind, name: str) -> None:
         """Write that `name` is no more."""
-        await self._bucket.remove(_key(host, kind, name))
+        await self._bucket.remove(_make_key(host, kind, name))
         self._hosts.pop(name, None)
 
     def remember(self, name: str, host: str) -> None:
@@ -131,7 +131,7 @@ class Places:
 
     async def forget(self, host: str) -> None:
         """Remove everything of `host` but the ends of waits that the fleet wrote in its place: those stand."""
-        told = {_key(host, kind, one.name) for one in await self.read_lost_ends(host) for kind in ("wait", LOST)}
+        told = {_make_key(host, kind, one.name) for one in await self.read_lost_ends(host) for kind in ("wait", LOST)}
         for key in await self._bucket.keys(f"{host}.>"):
             if key not in told:
                 await self._bucket.remove(key)
@@ -161,7 +161,7 @@ class Places:
         """Return the place of `name`, None if there is none. Raises: Unavailable, with reason `unproven` for one
         without a valid signature.
         """
-        entry = await self._bucket.get(_key(host, kind, name))
+        entry = await self._bucket.get(_make_key(host, kind, name))
         return None if entry is None else parse_place(entry.value)
 
     # ---- waits ----
@@ -172,7 +172,7 @@ class Places:
         """Write what `change` makes of a wait's place (None: leave it), atomically: it is called again if another
         process wrote meanwhile. Return what stands then. Raises: Unavailable.
         """
-        key = _key(host, "wait", wait_id)
+        key = _make_key(host, "wait", wait_id)
         for attempt in range(_TRIES):
             entry = await self._bucket.get(key)
             stands = None if entry is None else parse_place(entry.value)
@@ -196,11 +196,11 @@ class Places:
 
     async def mark_lost(self, host: str, wait_id: str) -> None:
         """Mark a wait that is about to be ended in the place of `host`."""
-        await self._bucket.put(_key(host, LOST, wait_id), b"1")
+        await self._bucket.put(_make_key(host, LOST, wait_id), b"1")
 
     async def unmark_lost(self, host: str, wait_id: str) -> None:
         """Take the mark away: the wait was not ended, or its host has ended it in the same way."""
-        await self._bucket.remove(_key(host, LOST, wait_id))
+        await self._bucket.remove(_make_key(host, LOST, wait_id))
 
     async def confirmed_ends(self, host: str) -> list[ObjectPlace]:
         """Return the ends of the waits of `host` that were marked, as they stand now: each is written again, for a read
@@ -257,7 +257,7 @@ class PlaceFinder:
 
     async def _ask_all(self, kind: Kind, name: str) -> str:
         hosts = list(self._roster.up())
-        answers = await asyncio.gather(*(self._knows(host, kind, name) for host in hosts))
+        answers = await asyncio.gather(*(self._ask_knows(host, kind, name) for host in hosts))
         found = [host for host, known in zip(hosts, answers, strict=True) if known is True]
         if len(found) == 1:
             self._places.remember(name, found[0])
@@ -273,9 +273,9 @@ class PlaceFinder:
             raise make_missing(f"no host that answers knows {kind} {name}", silent)
         raise NotFound(f"no host of the fleet knows {kind} {name}", hint=f"acud --fleet {kind} list")
 
-    async def _knows(self, host: str, kind: Kind, name: str) -> bool | AcudError:
+    async def _ask_knows(self, host: str, kind: Kind, name: str) -> bool | AcudError:
         try:
-            reply = await self._host_client.ask(host, _probe(kind, name), ids.new_id("req"), _PROBE_S)
+            reply = await self._host_client.ask(host, _make_probe(kind, name), ids.new_id("req"), _PROBE_S)
         except NotFound:
             return False
         except AcudError as fault:
@@ -331,7 +331,7 @@ class Placement:
     async def _is_member(self, host: str) -> bool:
         """Return whether `host` is one of the fleet, not forgotten meanwhile; another endpoint may know it first."""
         if host and host not in self._roster.all():
-            await self._roster.read()
+            await self._roster.read_members()
         return host in self._roster.all()
 
     async def _claim_place(self, request: TaskRegister | DisplayCreate, reasons: dict[str, str]) -> Member:
@@ -343,7 +343,7 @@ class Placement:
                 raise make_nowhere(others)
             if not needs_room or await self._roster.registry.claim(best):
                 return best
-            await self._roster.read()
+            await self._roster.read_members()
         raise Unavailable("the hosts of the fleet change too fast to claim a place", hint="ask again")
 
     async def _try_host(
@@ -360,7 +360,7 @@ class Placement:
             if fault.facts.get("delivered") is not False:
                 raise _make_unsure(fault, host) from fault
             reasons[host] = fault.message
-        await self._roster.read()
+        await self._roster.read_members()
         return None
 
 
@@ -380,7 +380,7 @@ def choose(
 
 
 def make_nowhere(reasons: dict[str, str]) -> Refused:
-    """Return the error of a fleet without a host that would do."""
+    """Return the error of a fleet without a fitting host."""
     told = "; ".join(f"{host}: {reason}" for host, reason in reasons.items()) or "no host has joined"
     return Refused(f"no host of the fleet takes it: {told}", hint="acud fleet hosts", reason="no_host")
 
@@ -389,7 +389,7 @@ def _pause_s(attempt: int) -> float:
     return min(_AGAIN_S, _SOON_S * 2.0**attempt)
 
 
-def _key(host: str, kind: str, name: str) -> str:
+def _make_key(host: str, kind: str, name: str) -> str:
     return f"{host}.{kind}.{key_of(name)}"
 
 
@@ -450,7 +450,7 @@ def read_info(place: ObjectPlace, of: type[Info]) -> Info | None:
         return None
 
 
-def _probe(kind: Kind, name: str) -> msgspec.Struct:
+def _make_probe(kind: Kind, name: str) -> msgspec.Struct:
     """Return a read-only request for the wait, task, recording or run `name`. A host without it answers not_found."""
     if kind == "wait":
         return WaitShow(name, evaluations=0)

@@ -62,7 +62,7 @@ class Member(msgspec.Struct, frozen=True):
         return 0 if self.draining or self.life is not Life.UP else max(0, self.state.room - self.state.displays)
 
     def describe_absence(self) -> str:
-        """Return in one line why it does not answer, or "" if it should."""
+        """Return in one line why the host does not answer, "" for a host that should."""
         ago = max(0.0, time.time() - self.state.utc_s)
         return {
             Life.UP: "",
@@ -110,8 +110,8 @@ class Registry:
         await self._members.put(state.host, data)
         await self._hosts.put(state.host, data)
 
-    async def leave(self, state: HostState) -> None:
-        """Give the lease up."""
+    async def give_up_lease(self, state: HostState) -> None:
+        """Delete the lease of this host, which ends in good order."""
         await self._members.put(state.host, codec.encode(state))
         await self._hosts.remove(state.host)
 
@@ -176,7 +176,7 @@ class Registry:
 
 
 class Roster:
-    """The members of the fleet, as `run` last read them.
+    """The members of the fleet, as `read_members` last read them.
 
     A lease that is missing means a lost host only when the servers took what was written to them for a whole lease,
     nothing new of the host was read meanwhile, and the host `answers` no question: while too few servers are up every
@@ -200,7 +200,7 @@ class Roster:
 
     @property
     def registry(self) -> Registry:
-        """The buckets behind it."""
+        """The registry (NATS buckets) that this roster is read from."""
         return self._registry
 
     @property
@@ -208,27 +208,27 @@ class Roster:
         """Whether the servers took all writes for a whole lease: every living host has renewed its own by now."""
         return self._good_since_s is not None and time.monotonic() - self._good_since_s >= self._lease_s
 
-    async def run(self) -> None:
+    async def read_until_cancelled(self) -> None:
         """Read until cancelled."""
         while True:
             try:
-                await self.read()
+                await self.read_members()
             except AcudError as fault:
-                self._blind(fault)
+                self._note_unread(fault)
             await asyncio.sleep(min(self._lease_s / _READS, _LONGEST_S))
 
-    def _blind(self, fault: AcudError) -> None:
+    def _note_unread(self, fault: AcudError) -> None:
         if self.fault != fault.message:
             _LOG.warning("fleet.roster_unread", fault=fault.message)
         self.fault = fault.message
         self._good_since_s = None
 
-    async def read(self) -> None:
-        """Read the members now. Raises: Unavailable when no server answers."""
+    async def read_members(self) -> None:
+        """Read the members from the server, update this roster, and notify of changes. Raises: Unavailable."""
         began_s = time.monotonic()
-        await self._prove()
+        await self._prove_quorum()
         read = await self._registry.members()
-        self._hear(read)
+        self._note_heard(read)
         self._good_since_s = began_s if self._good_since_s is None else self._good_since_s
         self.fault = ""
         sure = not self._members or began_s - self._good_since_s >= self._lease_s
@@ -238,7 +238,7 @@ class Roster:
             self._changed.notify_all()
         self._notify_changes(before)
 
-    async def _prove(self) -> None:
+    async def _prove_quorum(self) -> None:
         try:
             await self._registry.prove()
         except Unavailable as fault:
@@ -250,7 +250,7 @@ class Roster:
                 reason="no_quorum",
             ) from fault
 
-    def _hear(self, read: dict[str, Member]) -> None:
+    def _note_heard(self, read: dict[str, Member]) -> None:
         now_s = time.monotonic()
         for host, member in read.items():
             newest_s = self._heard[host][0] if host in self._heard else float("-inf")
@@ -296,7 +296,7 @@ class Roster:
 
     def _notify_changes(self, before: dict[str, Member]) -> None:
         for host, member in self._members.items():
-            word = _news(before.get(host), member)
+            word = _name_change(before.get(host), member)
             if word and before:
                 self._told(word, member)
 
@@ -311,15 +311,15 @@ class Roster:
         return self._members
 
     def up(self) -> dict[str, Member]:
-        """Return those that can be asked."""
+        """Return the hosts that can be asked."""
         return {host: one for host, one in self.all().items() if one.life is Life.UP}
 
     def away(self) -> dict[str, str]:
-        """Return why each host that can't be asked is not there."""
+        """Return, by host, why a host cannot be asked."""
         return {host: one.describe_absence() for host, one in self.all().items() if one.life is not Life.UP}
 
     def find_checked(self, host: str) -> Member:
-        """Return a host that can be asked. Raises: NotFound for a stranger; Unavailable, naming why, for one away."""
+        """Return the member `host`. Raises: NotFound for an unknown host; Unavailable, with why, for one away."""
         member = self.all().get(host)
         if member is None:
             raise NotFound(f"no host {host!r} in this fleet", hint="acud fleet hosts")
@@ -347,7 +347,7 @@ class Roster:
 
 
 def make_gone(member: Member) -> Unavailable:
-    """Return the error of a host that is away; fact `reason` is how."""
+    """Return the error for a host that is away; its fact `reason` names the kind of absence."""
     return Unavailable(
         member.describe_absence() or f"host {member.host} does not answer",
         hint="acud fleet hosts; what is there goes on when it is back",
@@ -395,7 +395,7 @@ def parse_state(host: str, data: bytes) -> HostState:
         return HostState(host, "", {}, 0, 0, 0.0, "unknown", 0, 0.0)
 
 
-def _news(before: Member | None, now: Member) -> str:
+def _name_change(before: Member | None, now: Member) -> str:
     if before is None:
         return "joined" if now.life is Life.UP else ""
     if before.life is now.life:

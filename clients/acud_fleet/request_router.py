@@ -89,22 +89,22 @@ class RequestRouter:
             case FleetRoute.ALL:
                 return await self._merged_replies.reply(request)
             case FleetRoute.PLACED:
-                return await self._start(incoming)
+                return await self._answer_start(incoming)
         if isinstance(request, WaitResult):
-            return await self._result(incoming, request)
+            return await self._answer_result(incoming, request)
         if isinstance(request, WaitShow):
-            return await self._show(incoming, request)
+            return await self._answer_show(incoming, request)
         return await self._ask_one(incoming)
 
     # ---- of the endpoint itself ----
 
     @_answers(FleetHosts)
-    async def _hosts(self, _: FleetHosts) -> FleetHostsReply:
+    async def _answer_hosts(self, _: FleetHosts) -> FleetHostsReply:
         hosts = tuple(make_host_info(one) for one in self._roster.all().values())
         return FleetHostsReply(hosts, self._connection.server)
 
     @_answers(FleetPlace)
-    async def _place(self, request: FleetPlace) -> FleetPlaceReply:
+    async def _answer_place(self, request: FleetPlace) -> FleetPlaceReply:
         if request.name:
             return FleetPlaceReply(await self._place_finder.any_host_of(request.name))
         members = list(self._roster.all().values())
@@ -114,7 +114,7 @@ class RequestRouter:
         return FleetPlaceReply(best.host, others)
 
     @_answers(FleetDrain)
-    async def _drain(self, request: FleetDrain) -> FleetDrainReply:
+    async def _answer_drain(self, request: FleetDrain) -> FleetDrainReply:
         member = self._roster.all().get(request.host)
         if member is None:
             raise NotFound(f"no host {request.host!r} in this fleet", hint="acud fleet hosts")
@@ -126,7 +126,7 @@ class RequestRouter:
             await self._lost_waits.end_all(member)
             await self._places.forget(request.host)
             await self._roster.registry.forget(request.host)
-        await self._roster.read()
+        await self._roster.read_members()
         return FleetDrainReply(make_host_info(member))
 
     # ---- of one host ----
@@ -172,7 +172,7 @@ class RequestRouter:
             hint="name a task, or a display as host/:100; what belongs to a daemon is asked on its own host",
         )
 
-    async def _start(self, incoming: ReadRequest) -> Any:
+    async def _answer_start(self, incoming: ReadRequest) -> Any:
         host, reply = await self._placement.start(incoming.request, incoming.request_id, _within_s(incoming.request))
         return await self._note_place(host, outward(reply, host), reply)
 
@@ -192,12 +192,12 @@ class RequestRouter:
 
     # ---- of waits, also those of a host that is away ----
 
-    async def _result(self, incoming: ReadRequest, request: WaitResult) -> WaitResultReply:
+    async def _answer_result(self, incoming: ReadRequest, request: WaitResult) -> WaitResultReply:
         host = await self._place_finder.host_of("wait", request.wait_id)
         # Two tasks and a wait for either are a fifth of what the endpoint computes for a request that does not block.
         reply = await (self._answer_blocking if request.block_s else self._ask_host)(incoming, request, host)
         if reply.ended and reply.wait.verdict.code == HOST_LOST and not request.peek:
-            await self._see(await self._place_finder.host_of("wait", reply.wait.wait_id), reply.wait.wait_id)
+            await self._note_fetched(await self._place_finder.host_of("wait", reply.wait.wait_id), reply.wait.wait_id)
         return reply
 
     async def _answer_blocking(self, incoming: ReadRequest, request: WaitResult, host: str) -> WaitResultReply:
@@ -214,7 +214,7 @@ class RequestRouter:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _see(self, host: str, wait_id: str) -> None:
+    async def _note_fetched(self, host: str, wait_id: str) -> None:
         """Note that the fleet's end was fetched: the wake that its host may still hold is not needed."""
         try:
             await self._host_client.ask(host, WaitResult(wait_id), ids.new_id("req"), DEFAULT_S)
@@ -295,7 +295,7 @@ class RequestRouter:
             raise fault
         return marked
 
-    async def _show(self, incoming: ReadRequest, request: WaitShow) -> WaitShowReply:
+    async def _answer_show(self, incoming: ReadRequest, request: WaitShow) -> WaitShowReply:
         host = await self._place_finder.host_of("wait", request.wait_id)
         try:
             reply = await self._host_client.ask(host, request, incoming.request_id, DEFAULT_S)
@@ -307,7 +307,7 @@ class RequestRouter:
         except (NotFound, Unavailable) as unanswered:
             fault = unanswered
         if await self._find_moved(request.wait_id, host):
-            return await self._show(incoming, request)
+            return await self._answer_show(incoming, request)
         marked = await self._find_marked(fault, host, request.wait_id)
         return WaitShowReply(marked.wait, ())
 

@@ -51,27 +51,27 @@ class StateMirror:
     async def run(self) -> None:
         """Write until cancelled: what lives now, then what changes."""
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._follow())
-            group.create_task(self._write())
+            group.create_task(self._follow_daemon())
+            group.create_task(self._write_changed())
             group.create_task(self._rewrite_after_revocations())
 
-    async def _follow(self) -> None:
+    async def _follow_daemon(self) -> None:
         async with self._client.events() as stream:
-            await self._all()
+            await self._mark_all_changed()
             async for event in stream:
                 if isinstance(event, Event):
-                    self._take(event)
-                    await self._publish(event)
+                    self._note_changed(event)
+                    await self._publish_unstored(event)
                 else:
-                    await self._all()
+                    await self._mark_all_changed()
 
     async def _rewrite_after_revocations(self) -> None:
         """Write all anew when a key was revoked: its signatures count no more."""
         while True:
             await self._connection.signatures.wait_for_revocation()
-            await self._all()
+            await self._mark_all_changed()
 
-    async def _publish(self, event: Event) -> None:
+    async def _publish_unstored(self, event: Event) -> None:
         # Stored ones go into the stream (`EventForwarder`), which is published on their subjects as well.
         if event.n or not self._connection.connected:
             return
@@ -123,38 +123,38 @@ class StateMirror:
 
     # ---- places ----
 
-    def _take(self, event: Event) -> None:
+    def _note_changed(self, event: Event) -> None:
         kind = event.topic.partition(".")[0]
         if event.topic in _QUIET:
             return
         if kind == "wait":
-            self._change(("wait", event.subject))
+            self._mark_changed(("wait", event.subject))
         elif kind == "task":
-            self._change(("task", event.subject))
+            self._mark_changed(("task", event.subject))
         elif kind == "display":
-            self._change(("display", event.subject))
+            self._mark_changed(("display", event.subject))
 
-    def _change(self, *things: Thing) -> None:
+    def _mark_changed(self, *things: Thing) -> None:
         self._changed.update(things)
         self._woken.set()
 
-    async def _all(self) -> None:
-        waits = await every(self._waits)
-        tasks = await every(self._tasks)
+    async def _mark_all_changed(self) -> None:
+        waits = await every(self._list_waits)
+        tasks = await every(self._list_tasks)
         displays = (await self._client.display_list()).displays
-        self._change(*(("wait", name) for name in waits))
-        self._change(*(("task", name) for name in tasks))
-        self._change(*(("display", one.name) for one in displays))
+        self._mark_changed(*(("wait", name) for name in waits))
+        self._mark_changed(*(("task", name) for name in tasks))
+        self._mark_changed(*(("display", one.name) for one in displays))
         for kind in ("wait", "task", "display"):
-            self._change((kind, ""))  # also what stands in the bucket of an earlier run
+            self._mark_changed((kind, ""))  # also what stands in the bucket of an earlier run
 
-    async def _waits(self, offset: int) -> list[str]:
+    async def _list_waits(self, offset: int) -> list[str]:
         return [one.wait_id for one in (await self._client.wait_list(limit=PAGE, offset=offset)).waits]
 
-    async def _tasks(self, offset: int) -> list[str]:
+    async def _list_tasks(self, offset: int) -> list[str]:
         return [one.task.task_id for one in (await self._client.task_list(limit=PAGE, offset=offset)).tasks]
 
-    async def _write(self) -> None:
+    async def _write_changed(self) -> None:
         while True:
             await self._woken.wait()
             self._woken.clear()
@@ -164,7 +164,7 @@ class StateMirror:
                     await self._write_things(*next(iter(things)), things)
             except AcudError as fault:
                 _LOG.warning("fleet.places_unwritten", left=len(things), fault=fault.message)
-                self._change(*things)
+                self._mark_changed(*things)
                 await asyncio.sleep(_AGAIN_S)
 
     async def _write_things(self, kind: Kind, name: str, things: set[Thing]) -> None:
@@ -223,7 +223,7 @@ async def every(ask: Callable[[int], Awaitable[list[str]]]) -> list[str]:
 
 
 class OfflineState:
-    """Reads the hosts' own records, for those that are away."""
+    """Reads what hosts that are away had recorded."""
 
     def __init__(self, places: Places) -> None:
         self._places = places
@@ -232,17 +232,17 @@ class OfflineState:
         """Return the waits of a host that is away, but for those that were armed again elsewhere; live ones note that
         they are not watched now.
         """
-        found = [_wait(place, member) for place in await self._places.of(member.host, "wait")]
+        found = [_describe_wait(place, member) for place in await self._places.of(member.host, "wait")]
         return [outward(info, member.host) for info in found if info is not None and not is_elsewhere(info)]
 
     async def tasks(self, member: Member) -> list[TaskView]:
         """Return the tasks of a host that is away."""
-        found = await self._all(member, "task", TaskView)
+        found = await self._read_infos(member, "task", TaskView)
         return [msgspec.structs.replace(info, note=lost_words(member)) for info in found]
 
     async def displays(self, member: Member) -> list[DisplayInfo]:
         """Return the displays of a host that is away, as down."""
-        found = await self._all(member, "display", DisplayInfo)
+        found = await self._read_infos(member, "display", DisplayInfo)
         return [
             msgspec.structs.replace(
                 info, state=DisplayState.DOWN, reason=lost_words(member), frame_age_s=None, fps=0.0, is_default=False
@@ -254,7 +254,7 @@ class OfflineState:
     async def wait(self, member: Member, wait_id: str) -> WaitResultReply | None:
         """Return one wait of a host that is away, None if there is no record."""
         place = await self._places.one(member.host, "wait", wait_id)
-        info = None if place is None else _wait(place, member)
+        info = None if place is None else _describe_wait(place, member)
         if info is None:
             return None
         return WaitResultReply(outward(info, member.host), info.state is not WaitState.WATCHING)
@@ -274,7 +274,7 @@ class OfflineState:
             if place.host in hosts and (info := read_info(place, WaitInfo)) is not None
         }
 
-    async def _all(self, member: Member, kind: Kind, of: type[Info]) -> list[Info]:
+    async def _read_infos(self, member: Member, kind: Kind, of: type[Info]) -> list[Info]:
         places = await self._places.of(member.host, kind)
         return [outward(info, member.host) for place in places if (info := read_info(place, of)) is not None]
 
@@ -291,7 +291,7 @@ def is_elsewhere(info: WaitInfo) -> bool:
     return info.verdict.code == REARMED
 
 
-def _wait(place: ObjectPlace, member: Member) -> WaitInfo | None:
+def _describe_wait(place: ObjectPlace, member: Member) -> WaitInfo | None:
     info = read_info(place, WaitInfo)
     if info is None:
         return None

@@ -94,18 +94,18 @@ def events(names: FleetNames) -> StreamConfig:
     """Return the stream of every host's stored events. A host finds its own newest by subject, which servers can
     permit; by message number they can't.
     """
-    return _config(names.stream("EVENTS"), names.event("*", ">"))
+    return _stream_config(names.stream("EVENTS"), names.event("*", ">"))
 
 
 def wakes(names: FleetNames) -> StreamConfig:
     """The stream of wakes, and of messages that they were seen. When full it refuses new ones: the outbox keeps those,
     tries the other routes and reports it, while a wake dropped from here would be lost silently.
     """
-    config = _config(names.stream("WAKES"), names.wake("*", "*"), names.acknowledgement("*", "*"))
+    config = _stream_config(names.stream("WAKES"), names.wake("*", "*"), names.acknowledgement("*", "*"))
     return config.evolve(discard=DiscardPolicy.NEW)
 
 
-def _config(name: str, *subjects: str) -> StreamConfig:
+def _stream_config(name: str, *subjects: str) -> StreamConfig:
     return StreamConfig(name=name, subjects=list(subjects), max_age=KEPT_S, duplicate_window=TWICE_S, allow_direct=True)
 
 
@@ -138,7 +138,7 @@ class Bucket:
         self._ttl_s = ttl_s
         self._found: KeyValue | None = None
 
-    async def _open(self) -> KeyValue:
+    async def _find_bucket(self) -> KeyValue:
         if not self._connection.connected:
             raise self._connection.down()
         if self._found is None:
@@ -158,23 +158,23 @@ class Bucket:
 
     async def get(self, key: str) -> BucketEntry | None:
         """Return what stands under `key`, None for nothing."""
-        found = await self._read(key)
+        found = await self._read_entry(key)
         if found is None or KV_OP in (found.headers or {}):
             return None
         data, signatures = found.data or b"", self._connection.signatures
-        sender, also = _writers(self._name, key)
+        sender, also = _list_writers(self._name, key)
         fault: Unavailable | None = None
         try:
-            await signatures.check(Signed.ENTRY, self._subject(key), data, found.headers, sender, also=also)
+            await signatures.check(Signed.ENTRY, self._subject_of(key), data, found.headers, sender, also=also)
         except AcudError as refused:
             if refused.facts.get("reason") == "keys_unread":
                 raise
             fault = Unavailable(refused.message, hint=refused.hint, reason="unproven")
         return BucketEntry(key, data, found.seq or 0, fault)
 
-    async def _read(self, key: str) -> RawStreamMsg | None:
-        await self._open()
-        stream, subject = f"KV_{self._connection.names.bucket(self._name)}", self._subject(key)
+    async def _read_entry(self, key: str) -> RawStreamMsg | None:
+        await self._find_bucket()
+        stream, subject = f"KV_{self._connection.names.bucket(self._name)}", self._subject_of(key)
         with self._translate_faults(f"reading {self._name}/{key}"):
             try:
                 return await _ask_repeatedly(
@@ -185,18 +185,18 @@ class Bucket:
 
     async def put(self, key: str, value: bytes) -> None:
         """Write `value` under `key`, whatever stands there."""
-        await self._open()
+        await self._find_bucket()
         with self._translate_faults(f"writing {self._name}/{key}"):
-            await _ask_repeatedly(lambda: self._write(key, value, {}))
+            await _ask_repeatedly(lambda: self._write_entry(key, value, {}))
 
     async def swap(self, key: str, value: bytes, revision: int) -> bool:
         """Write `value` if what stands there still has `revision` (0: nothing stands there); False when it has not."""
-        await self._open()
+        await self._find_bucket()
         if await self._swap_entry(key, value, revision):
             return True
         if revision:
             return False
-        mark = await self._read(key)  # of one that was removed; it may be a copy that is behind
+        mark = await self._read_entry(key)  # of one that was removed; it may be a copy that is behind
         if mark is None or KV_OP not in (mark.headers or {}):
             return False
         return await self._swap_entry(key, value, mark.seq or 0)
@@ -205,24 +205,24 @@ class Bucket:
         expected = {Header.EXPECTED_LAST_SUBJECT_SEQUENCE.value: str(revision)}
         with self._translate_faults(f"writing {self._name}/{key}"):
             try:
-                await _write_patiently(lambda: self._write(key, value, expected))
+                await _write_patiently(lambda: self._write_entry(key, value, expected))
             except nats.js.errors.APIError as fault:
                 if fault.err_code not in _OTHER_REVISION:
                     raise
                 return False
         return True
 
-    async def _write(self, key: str, value: bytes, headers: dict[str, str]) -> None:
-        subject = self._subject(key)
+    async def _write_entry(self, key: str, value: bytes, headers: dict[str, str]) -> None:
+        subject = self._subject_of(key)
         headers = headers | self._connection.signatures.header(Signed.ENTRY, subject, value)
         await self._connection.streams.publish(subject, value, headers=headers or None)
 
-    def _subject(self, key: str) -> str:
+    def _subject_of(self, key: str) -> str:
         return f"$KV.{self._connection.names.bucket(self._name)}.{key}"  # ADR-8 of NATS: where a bucket's keys are
 
     async def remove(self, key: str) -> None:
-        """Remove `key`, which may not be there."""
-        bucket = await self._open()
+        """Remove `key`; harmless without an entry."""
+        bucket = await self._find_bucket()
         with self._translate_faults(f"removing {self._name}/{key}"):
             await _ask_repeatedly(lambda: bucket.purge(key))
 
@@ -232,11 +232,11 @@ class Bucket:
         The stream's leader lists them, not a consumer: one that is made while a server of the cluster is down may be
         placed on that server, and is silent then.
         """
-        await self._open()
+        await self._find_bucket()
         with self._translate_faults(f"reading {self._name}"):
-            stream, subjects = f"KV_{self._connection.names.bucket(self._name)}", self._subject(pattern)
+            stream, subjects = f"KV_{self._connection.names.bucket(self._name)}", self._subject_of(pattern)
             info = await _ask_repeatedly(lambda: self._connection.streams.stream_info(stream, subjects_filter=subjects))
-        before = len(self._subject(""))
+        before = len(self._subject_of(""))
         return sorted(subject[before:] for subject in info.state.subjects or {})
 
     async def entries(self, pattern: str = ">") -> list[BucketEntry]:
@@ -286,7 +286,7 @@ async def _write_patiently(write: Callable[[], Awaitable[object]]) -> None:
             return
 
 
-def _writers(bucket: str, key: str) -> tuple[Identity, Identity | None]:
+def _list_writers(bucket: str, key: str) -> tuple[Identity, Identity | None]:
     """Return the users whose signatures count under a key: the host that it begins with, an endpoint, or both."""
     first, _, rest = key.partition(".")
     if bucket == "drains" or first == ENDPOINT or rest.startswith(f"{LOST}."):

@@ -70,11 +70,11 @@ class TakenWake:
         await self._wakes.drop(self.wake.id, self._message)
 
     async def release(self, delay_s: float = 0.0) -> None:
-        """Leave it to be given out again, not before `delay_s`. Raises: Unavailable."""
+        """Let the stream give the wake out again, not before `delay_s`. Raises: Unavailable."""
         await self._wakes.release(self.wake.id, self._message, delay_s)
 
     async def hold(self) -> None:
-        """Report that it is still being acted on. Raises: Unavailable."""
+        """Report that the agent still acts on the wake. Raises: Unavailable."""
         await self._wakes.hold(self._message)
 
 
@@ -96,7 +96,7 @@ class AgentWakes:
         """Until when the servers may still answer a fetch that was cancelled; 0: it was answered."""
 
     async def __aenter__(self) -> Self:
-        await self._bind()
+        await self._find_consumer()
         self._holding = asyncio.create_task(self._hold_all())
         return self
 
@@ -134,7 +134,7 @@ class AgentWakes:
         end_s = None if timeout_s is None else time.monotonic() + timeout_s
         while True:
             left_s = _FETCH_S if end_s is None else min(_FETCH_S, end_s - time.monotonic())
-            found = await self._fetch(most, max(0.05, left_s))
+            found = await self._fetch_wakes(most, max(0.05, left_s))
             if found:
                 return found
             if end_s is not None and time.monotonic() >= end_s:
@@ -144,16 +144,16 @@ class AgentWakes:
 
     # ---- one wake --------------------------------------------------------------------------------------------------
 
-    async def _fetch(self, most: int, timeout_s: float) -> list[TakenWake]:
+    async def _fetch_wakes(self, most: int, timeout_s: float) -> list[TakenWake]:
         try:
             if self._source is None:
-                await self._bind()
+                await self._find_consumer()
             assert self._source is not None
             self._asked_until_s = time.monotonic() + timeout_s + _LATE_S
             with cancellation_kept():
                 messages = await self._source.fetch(most, timeout=timeout_s)
                 self._asked_until_s = 0.0
-                found = [await self._take(one) for one in messages]
+                found = [await self._take_wake(one) for one in messages]
         except (AcudError, nats.errors.Error, OSError) as fault:
             await self._pass_failure(fault)
             return []
@@ -166,8 +166,8 @@ class AgentWakes:
             self._source = None
             await asyncio.sleep(_AGAIN_S)
 
-    async def _take(self, message: Msg) -> TakenWake | None:
-        sender, signatures = _sender(message.subject), self._connection.signatures
+    async def _take_wake(self, message: Msg) -> TakenWake | None:
+        sender, signatures = _sender_of(message.subject), self._connection.signatures
         try:
             await signatures.check(Signed.WAKE, message.subject, message.data, message.headers, sender)
             wake = read_wake(message)
@@ -190,7 +190,7 @@ class AgentWakes:
         return taken
 
     async def see(self, wake: SharedWake) -> None:
-        """Report to the wake's host that it was seen. Raises: Unavailable."""
+        """Report to the wake's host that the agent has seen it. Raises: Unavailable."""
         subject = self._connection.names.acknowledgement(wake.host, self._agent)
         body = msgspec.json.encode(SeenWake(wake.id))
         headers = {ID: f"seen:{wake.id}"} | self._connection.signatures.header(Signed.SEEN, subject, body)
@@ -221,9 +221,9 @@ class AgentWakes:
 
     # ---- the consumer ----------------------------------------------------------------------------------------------
 
-    async def _bind(self) -> None:
+    async def _find_consumer(self) -> None:
         names = self._connection.names
-        self._stream = await self._connection.find(streams.wakes(names))
+        self._stream = await self._connection.find_stream(streams.wakes(names))
         reader, what = names.wake_reader(self._agent), f"agent {self._agent}"
         self._source, self._ack_wait_s = await find_consumer(self._connection, self._stream, reader, what)
 
@@ -243,7 +243,7 @@ async def publish_wake(connection: NatsConnection, wake: SharedWake, sender: str
         await connection.streams.publish(subject, body, stream=stream, headers=headers, timeout=streams.PUBLISH_S)
 
 
-def _sender(subject: str) -> Identity:
+def _sender_of(subject: str) -> Identity:
     sender = sender_of(subject)
     return Identity("endpoint") if sender == ENDPOINT else Identity("host", sender)
 

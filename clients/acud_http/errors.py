@@ -33,7 +33,7 @@ def fault(status: int, words: str) -> HttpFault:
 
 
 def wrong(status: int, code: str, words: str, hint: str = "") -> HttpFault:
-    """Return the same with a code and, where there is one, the next step."""
+    """Return the fault with a code and, if given, the next step."""
     body = {"ok": False, "error": words, "code": code}
     return HttpFault(status, {**body, "hint": hint} if hint else body)
 
@@ -75,9 +75,9 @@ class ErrorFormat(Struct, frozen=True):
         return {
             404: self._not_found,
             405: self._wrong_method,
-            HttpFault: self.told,
-            AcudError: self.told,
-            500: self._broken,
+            HttpFault: self.answer_fault,
+            AcudError: self.answer_fault,
+            500: self._answer_500,
         }
 
     def as_fault(self, error: AcudError) -> HttpFault:
@@ -100,7 +100,7 @@ class ErrorFormat(Struct, frozen=True):
             return self.response(wrong(status, code, words, hint))
         return self.response(fault(status, f"{words}; {hint}" if hint else words))
 
-    async def told(self, connection: HTTPConnection, error: Exception) -> Response | None:
+    async def answer_fault(self, connection: HTTPConnection, error: Exception) -> Response | None:
         """Answer a fault or an AcudError; a WebSocket that was not accepted yet gets it as an HTTP answer, another one
         as the reason of its close.
         """
@@ -128,7 +128,7 @@ class ErrorFormat(Struct, frozen=True):
         response.headers["Allow"] = ", ".join(sorted(there))
         return response
 
-    async def _broken(self, _request: Request, _fault: Exception) -> Response:
+    async def _answer_500(self, _request: Request, _fault: Exception) -> Response:
         """Answer a fault of acud's own, which the log tells of."""
         words = "a fault of acud itself: see acud logs --level error"
         return self.response(wrong(500, "internal", words) if self.every_code else fault(500, words))

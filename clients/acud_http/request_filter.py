@@ -195,14 +195,14 @@ class RequestFilter:
             and scope.get("method") == "OPTIONS"
             and raw(scope, b"access-control-request-method")
         ):
-            return self._preflight()
+            return self._answer_preflight()
         if self._bearer and not hmac.compare_digest((bearer_of(scope) or "").encode("latin-1"), self._bearer):
             refused = surface.refuse(401, "unauthorized", "send Authorization: Bearer with the token", "")
             refused.headers["WWW-Authenticate"] = "Bearer"
             return refused
         return None
 
-    def _preflight(self) -> Response:
+    def _answer_preflight(self) -> Response:
         """Return what a browser asks for before it sends a request; it sends no token or session with that."""
         allowed = {
             "Access-Control-Allow-Methods": self._surface.methods,

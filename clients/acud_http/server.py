@@ -31,7 +31,7 @@ class Guest(Protocol):
 
     @property
     def is_idle(self) -> bool:
-        """Whether it can be ended without loss."""
+        """Whether the connection can be ended without loss."""
 
     def make_room(self) -> None:
         """End; `ConnectionLimit.leave` follows."""
@@ -62,7 +62,7 @@ class ConnectionLimit:
         return ok
 
     def leave(self, guest: Guest) -> None:
-        """Forget `guest`; harmless when it is not here."""
+        """Forget `guest`; harmless for an unknown guest."""
         self._guests.pop(guest, None)
 
     def hand_over(self, before: Guest, after: Guest) -> None:
@@ -119,7 +119,7 @@ class _Place(asyncio.Protocol):
 
     @property
     def is_idle(self) -> bool:
-        """Whether no request of it is under way."""
+        """Whether no request of the connection is under way."""
         raise NotImplementedError
 
     def pause_writing(self) -> None:
@@ -140,7 +140,7 @@ class _Place(asyncio.Protocol):
         super().connection_lost(exc)
 
     def make_room(self) -> None:
-        """Give up the place: somebody else needs it."""
+        """Give up the place, as another connection needs it."""
         self.transport.abort()
 
     def _read_again(self) -> None:
@@ -157,7 +157,7 @@ class PatientConnection(_Place, H11Protocol):
 
     @property
     def is_idle(self) -> bool:
-        """Whether no request of it is under way."""
+        """Whether no request of the connection is under way."""
         # Its base says so of an attribute that is None until the first request.
         return self.cycle is None or self.cycle.response_complete  # type: ignore[redundant-expr]
 
@@ -171,27 +171,27 @@ class PatientConnection(_Place, H11Protocol):
         if self.connection_limit is not None and not self.connection_limit.enter(self, self._address):
             transport.abort()
             return
-        self._expect()
+        self._set_limit()
 
     def data_received(self, data: bytes) -> None:
         """Take what came, and wait on while it is less than a head."""
         super().data_received(data)
         self._count_surplus(len(data))
         if self.transport.get_protocol() is not self:
-            self._rest()  # a WebSocket now
+            self._cancel_limit()  # a WebSocket now
         elif self.is_idle:
-            self._expect()
+            self._set_limit()
         else:
-            self._rest()
+            self._cancel_limit()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._rest()
+        self._cancel_limit()
         super().connection_lost(exc)
 
     def timeout_keep_alive_handler(self) -> None:
         """Close an idle connection; what it has not read by then is dropped."""
         super().timeout_keep_alive_handler()
-        self._end()
+        self._close_late()
 
     def handle_websocket_upgrade(self, event: Any) -> None:
         """Hand over to the WebSocket, which keeps the place."""
@@ -211,16 +211,16 @@ class PatientConnection(_Place, H11Protocol):
         if self._surplus > _SURPLUS_BYTES:
             self.transport.abort()
 
-    def _expect(self) -> None:
+    def _set_limit(self) -> None:
         if self._limit is None:
-            self._limit = self.loop.call_later(self.patience.head_s, self._end)
+            self._limit = self.loop.call_later(self.patience.head_s, self._close_late)
 
-    def _rest(self) -> None:
+    def _cancel_limit(self) -> None:
         if self._limit is not None:
             self._limit.cancel()
             self._limit = None
 
-    def _end(self) -> None:
+    def _close_late(self) -> None:
         self._limit = None
         self.transport.close()
         if self.transport.get_write_buffer_size():
@@ -339,7 +339,7 @@ class _Server(uvicorn.Server):
         patience_s = _HANDSHAKE_S if config.ssl is not None else None
         self.servers = [
             await loop.create_server(
-                self._connection,
+                self._make_connection,
                 sock=one,
                 ssl=config.ssl,
                 backlog=config.backlog,
@@ -350,7 +350,7 @@ class _Server(uvicorn.Server):
         ]
         self.started = True
 
-    def _connection(self) -> asyncio.Protocol:
+    def _make_connection(self) -> asyncio.Protocol:
         made: Any = self.config.http_protocol_class
         protocol: asyncio.Protocol = made(self.config, self.server_state, self.lifespan.state)
         return protocol
@@ -386,7 +386,7 @@ class Listener:
 
     @property
     def url(self) -> str:
-        """Return where clients find it."""
+        """Return the address for clients."""
         return url_of(self.settings.host, self.port, tls=bool(self.certificate[0]))
 
     @property

@@ -164,7 +164,7 @@ async def desktop_action(
         case "notification":
             return await _answer_notification(call, args)
         case "screenshot":
-            return await _screenshot(call, args)
+            return await _take_screenshot(call, args)
         case "wait_for_change":
             return await _wait_for_change(call, args)
         case "wait":
@@ -173,7 +173,7 @@ async def desktop_action(
                 hint = "call it again, or have smart_wait tell when it is there"
                 raise InvalidRequest(f"desktop_action: wait takes at most {call.block_s:g} s here", hint=hint)
             await asyncio.sleep(seconds)
-            return await _screenshot(call, args)
+            return await _take_screenshot(call, args)
         case "wait_idle":
             args = msgspec.structs.replace(args, duration=min(_find_duration(args) or 10.0, call.block_s))
     until_s = time.monotonic() + call.block_s
@@ -209,7 +209,7 @@ def _find_duration(args: ActArguments) -> float:
     return seconds
 
 
-async def _screenshot(call: ToolCall, args: ActArguments) -> PictureView | ImageResult:
+async def _take_screenshot(call: ToolCall, args: ActArguments) -> PictureView | ImageResult:
     looked = LookArguments(args.target, args.display, image=args.image, max_side=args.max_side, task_id=args.task_id)
     return await look_tools.desktop_look(call, looked)
 
@@ -319,7 +319,7 @@ def _parse_place(place: Pair | str | None) -> Place | None:
 
 def _parse_point(args: ActArguments) -> Place | None:
     if (args.x is None) is not (args.y is None):
-        raise _missing(args, "x and y", "[x, y] as coordinate")
+        raise _build_missing(args, "x and y", "[x, y] as coordinate")
     if args.x is not None and args.y is not None:
         return Point(args.x, args.y)
     return _parse_place(args.coordinate) or _parse_place(args.element)
@@ -328,7 +328,7 @@ def _parse_point(args: ActArguments) -> Place | None:
 def _parse_target(args: ActArguments) -> Place:
     to = _parse_point(args)
     if to is None:
-        raise _missing(args, "coordinate", "[x, y]")
+        raise _build_missing(args, "coordinate", "[x, y]")
     return to
 
 
@@ -336,33 +336,33 @@ def _parse_pair(args: ActArguments) -> Point:
     """Return two numbers that are no point of a picture, so no element can stand for them."""
     to = _parse_target(args)
     if isinstance(to, str):
-        raise _missing(args, "coordinate", "[x, y]")
+        raise _build_missing(args, "coordinate", "[x, y]")
     return to
 
 
 def _require_text(args: ActArguments, example: str) -> str:
     if not args.text:
-        raise _missing(args, "text", example)
+        raise _build_missing(args, "text", example)
     return args.text
 
 
-def _missing(args: ActArguments, name: str, example: str) -> InvalidRequest:
+def _build_missing(args: ActArguments, name: str, example: str) -> InvalidRequest:
     return InvalidRequest(f"desktop_action: {args.action} needs {name}", hint=f"such as {example}")
 
 
-def _click(button: Button, count: int = 1) -> Callable[[ActArguments], Action]:
+def _make_click(button: Button, count: int = 1) -> Callable[[ActArguments], Action]:
     return lambda given: actions.Click(_parse_point(given), button, count, given.text)
 
 
-def _drag(args: ActArguments) -> Action:
+def _make_drag(args: ActArguments) -> Action:
     return actions.Drag(_parse_target(args), _parse_place(args.start), keys=args.text)
 
 
-def _scroll(args: ActArguments) -> Action:
+def _make_scroll(args: ActArguments) -> Action:
     return actions.Scroll(Direction(args.direction), args.amount, _parse_point(args), args.text)
 
 
-def _launch(args: ActArguments) -> Action:
+def _make_launch(args: ActArguments) -> Action:
     try:
         words = shlex.split(_require_text(args, '"xterm -title Work"'))
     except ValueError as fault:
@@ -370,7 +370,7 @@ def _launch(args: ActArguments) -> Action:
     return actions.Launch(tuple(words))
 
 
-def _idle(args: ActArguments) -> Action:
+def _make_idle(args: ActArguments) -> Action:
     return actions.WaitIdle(timeout_s=_find_duration(args) or 10.0)
 
 
@@ -378,7 +378,7 @@ def _make_window_maker(verb: WindowVerb) -> Callable[[ActArguments], Action]:
     def make(args: ActArguments) -> Action:
         name = args.window or args.text
         if not name:
-            raise _missing(args, "window", "a part of its title, its id, or active")
+            raise _build_missing(args, "window", "a part of its title, its id, or active")
         if verb is WindowVerb.RESIZE:
             size = _parse_pair(args)
             return actions.WindowDo(name, verb, size=(size.x, size.y))
@@ -388,24 +388,24 @@ def _make_window_maker(verb: WindowVerb) -> Callable[[ActArguments], Action]:
 
 
 MAKERS: dict[str, Callable[[ActArguments], Action]] = {
-    "left_click": _click(Button.LEFT),
-    "right_click": _click(Button.RIGHT),
-    "middle_click": _click(Button.MIDDLE),
-    "double_click": _click(Button.LEFT, 2),
-    "triple_click": _click(Button.LEFT, 3),
-    "left_click_drag": _drag,
+    "left_click": _make_click(Button.LEFT),
+    "right_click": _make_click(Button.RIGHT),
+    "middle_click": _make_click(Button.MIDDLE),
+    "double_click": _make_click(Button.LEFT, 2),
+    "triple_click": _make_click(Button.LEFT, 3),
+    "left_click_drag": _make_drag,
     "mouse_move": lambda given: actions.Move(_parse_target(given)),
-    "scroll": _scroll,
+    "scroll": _make_scroll,
     "type": lambda given: actions.TypeText(_require_text(given, '"Hello"')),
     "key": lambda given: actions.Key(_require_text(given, '"ctrl+s"')),
     "hold": lambda given: actions.Hold(_require_text(given, '"shift" or "mouse:left"'), _find_duration(given)),
     "release": lambda given: actions.Release(given.text),
     "cursor_position": lambda given: actions.CursorPosition(),
-    "wait_idle": _idle,
+    "wait_idle": _make_idle,
     "window_list": lambda given: actions.WindowList(given.window or given.text),
     "clipboard_get": lambda given: actions.ClipboardGet(picture=given.image),
     "clipboard_set": lambda given: actions.ClipboardSet(given.text),
-    "launch": _launch,
+    "launch": _make_launch,
     **{f"window_{verb.value}": _make_window_maker(verb) for verb in WindowVerb},
 }
 

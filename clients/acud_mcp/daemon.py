@@ -50,10 +50,10 @@ class Daemon:
         except DaemonDown as fault:
             if self._starter is None or not _is_absent(fault):
                 raise
-        await self._start(self._starter)
+        await self._start_daemon(self._starter)
         return await self.client.ask(request, kind)
 
-    async def _start(self, starter: Starter) -> None:
+    async def _start_daemon(self, starter: Starter) -> None:
         async with self._starting:
             from acud_client.daemon_socket import SocketState
 
@@ -87,7 +87,7 @@ class HealthView(msgspec.Struct, frozen=True):
 
 
 async def health_check(call: ToolCall, args: HealthAsked) -> HealthView:
-    """Return the daemon's findings that are not well."""
+    """Return the daemon's findings that need attention."""
     doctor: DoctorReply = await call.ask(Doctor())
     status: StatusReply = await call.ask(Status())
     unwell = tuple(finding for finding in doctor.findings if finding.level != "ok")

@@ -64,7 +64,7 @@ class DoArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ThingView(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One match; `x`, `y` in display pixels."""
+    """One element that matches the description; `x`, `y` in display pixels."""
 
     x: int
     y: int
@@ -240,7 +240,7 @@ class RunView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 async def gui_agent(call: ToolCall, args: AgentArguments) -> RunView:
-    """Begin a run, ask after it, or end it."""
+    """Begin a run, return the state of a run, or end it."""
     if bool(args.instruction) == bool(args.run_id):
         raise InvalidRequest("give either an instruction or a run_id", hint="an instruction begins a run")
     if args.cancel:

@@ -64,9 +64,9 @@ class McpClient(NamedTuple):
 
 
 class Handshake:
-    """What is known of a connection: `left` is the line that ended `answer`, to be answered by the server.
+    """One connection before its server runs. `left`: the request that ended `answer_static_requests`, for the server.
 
-    `reading` and `writing` are the connection; take them over when `answer` has returned True.
+    `reading` and `writing` are the connection; take them over when `answer_static_requests` has returned True.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class Handshake:
         self.left: Request | None = None
         self._legacy: McpClient | None = None
 
-    def answer(self) -> bool:
+    def answer_static_requests(self) -> bool:
         """Answer until the host has its list of tools or wants something else; False when it hung up before."""
         for line in self.reading:
             request = None
@@ -92,14 +92,14 @@ class Handshake:
                 request = parse(line)
                 if request is None or request.request_id is None:
                     continue
-                lines = self.lines_of(request, self.client_of(request))
+                lines = self.encode_static_answer(request, self.client_of(request))
             except RpcError as fault:
-                self._write(error_line(fault, request.request_id if request else fault.request_id))
+                self._write_lines(error_line(fault, request.request_id if request else fault.request_id))
                 continue
             if not lines:
                 self.left = request
                 return True
-            self._write(lines)
+            self._write_lines(lines)
             if request.method == "tools/list":
                 return True
         return False
@@ -116,12 +116,12 @@ class Handshake:
             raise RpcError(INVALID_PARAMS, f"Invalid request parameters: {words}")
         return self._legacy or McpClient(VERSIONS[-1], "", {})
 
-    def lines_of(self, request: Request, client: McpClient) -> bytes:
-        """Return the answer to `request` as lines, b"" if only the server can answer."""
+    def encode_static_answer(self, request: Request, client: McpClient) -> bytes | None:
+        """Return the answer as one JSON line; None when only the server can answer `request`."""
         result: Message
         match request.method:
             case "initialize":
-                result = self._initialized | {"protocolVersion": client.version, "serverInfo": _server()}
+                result = self._initialized | {"protocolVersion": client.version, "serverInfo": _describe_server()}
             case "server/discover" if client.is_modern:
                 result = self._discovered
             case "tools/list":
@@ -132,9 +132,9 @@ class Handshake:
                 wanted = self.honour(request.params, client)
                 # Only resources and tasks change; lists here never do.
                 is_news = "resourceSubscriptions" in wanted or "taskIds" in wanted
-                return b"" if is_news else acknowledgement(request.request_id, wanted)
+                return None if is_news else acknowledgement(request.request_id, wanted)
             case _:
-                return b""
+                return None
         return result_line(request, client, result)
 
     def honour(self, params: Message, client: McpClient) -> Message:
@@ -154,7 +154,7 @@ class Handshake:
         flags: Message = {name: True for name in _LIST_CHANGES if asked.get(name) is True}
         return flags | {name: given for name, given in lists.items() if given}
 
-    def _write(self, lines: bytes) -> None:
+    def _write_lines(self, lines: bytes) -> None:
         self.writing.write(lines)
         self.writing.flush()
 
@@ -168,7 +168,7 @@ def complete(method: str, client: McpClient, result: Message) -> Message:
     if not client.is_modern:
         return result
     cache: Message = {"cacheScope": "private", "ttlMs": 0} if method in _CACHEABLE else {}
-    stamp = {f"{_RESERVED}serverInfo": _server()}
+    stamp = {f"{_RESERVED}serverInfo": _describe_server()}
     return {"resultType": "complete", **cache, **result, "_meta": stamp | result.get("_meta", {})}
 
 
@@ -189,7 +189,7 @@ def subscription_line(subscription: RequestId | None, topic: str, params: Messag
     return line_of({"jsonrpc": "2.0", "method": f"notifications/{topic}", "params": {"_meta": meta, **params}})
 
 
-def _server() -> Message:
+def _describe_server() -> Message:
     return {"name": "acud", "version": __version__}
 
 

@@ -108,7 +108,7 @@ async def video_record(call: ToolCall, args: RecordArguments) -> RecordView:
     """Start, stop or list; or record for a time."""
     if args.action is None:
         # Record for `duration` seconds; a caller that goes away ends the recording, too.
-        begun = await _start(call, args)
+        begun = await _start_recording(call, args)
         try:
             await asyncio.sleep(args.duration)
         finally:
@@ -118,14 +118,14 @@ async def video_record(call: ToolCall, args: RecordArguments) -> RecordView:
         listed: RecordListReply = await call.ask(RecordList(args.task_id, _NEWEST))
         return RecordView(tuple(_view_recording(one, Path(listed.path, one.folder)) for one in listed.recordings))
     if args.action == "start":
-        begun = await _start(call, args)
+        begun = await _start_recording(call, args)
         return RecordView((_view_recording(begun.recording, Path(begun.path)),))
     recording_id = args.recording_id or await _find_running(call, args)
     ended: RecordReply = await call.ask_slowly(RecordStop(recording_id), _STOP_S)
     return RecordView((_view_recording(ended.recording, Path(ended.path)),))
 
 
-async def _start(call: ToolCall, args: RecordArguments) -> RecordReply:
+async def _start_recording(call: ToolCall, args: RecordArguments) -> RecordReply:
     begun: RecordReply = await call.ask(RecordStart(args.display, args.task_id, args.fps, args.target or "screen"))
     return begun
 

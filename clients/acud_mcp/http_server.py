@@ -25,11 +25,11 @@ _WORDS = {
 }
 
 
-def _refuse(status: int, _code: str, _words: str, _hint: str) -> Response:
+def _make_refusal(status: int, _code: str, _words: str, _hint: str) -> Response:
     return PlainTextResponse(_WORDS[status], status, {"Cache-Control": "no-store"})
 
 
-SURFACE = Surface("mcp", _refuse, ("http", "lifespan"), loopback_pages=True)
+SURFACE = Surface("mcp", _make_refusal, ("http", "lifespan"), loopback_pages=True)
 
 
 def serve(options: Options, starter: Starter | None, port: int) -> None:
@@ -59,5 +59,5 @@ def token_path(paths: Paths) -> Path:
 
 
 def token(paths: Paths) -> str:
-    """Return the token, made now when there is none. Raises: Refused when its file is open to others."""
+    """Return the token; make it if the file is missing. Raises: Refused when the file is open to others."""
     return kept_token(token_path(paths))

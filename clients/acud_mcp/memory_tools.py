@@ -157,25 +157,25 @@ class MemoryAppendView(msgspec.Struct, frozen=True):
     path: str
 
 
-def _workspace(call: ToolCall) -> Workspace:
+def _get_workspace(call: ToolCall) -> Workspace:
     if call.options.workspace is None:
         raise Refused("no workspace is set", hint="set ACU_WORKSPACE for this server")
     return Workspace(call.options.workspace)
 
 
 async def memory_search(call: ToolCall, args: MemorySearch) -> MemorySearchView:
-    found = await anyio.to_thread.run_sync(_workspace(call).search, args.query, args.max_results)
+    found = await anyio.to_thread.run_sync(_get_workspace(call).search, args.query, args.max_results)
     return MemorySearchView(tuple(found))
 
 
 async def memory_read(call: ToolCall, args: MemoryRead) -> MemoryReadView:
-    lines = await anyio.to_thread.run_sync(_workspace(call).read, args.path)
+    lines = await anyio.to_thread.run_sync(_get_workspace(call).read, args.path)
     part = "\n".join(lines[args.offset - 1 : args.offset - 1 + args.limit])
     return MemoryReadView(args.path, args.offset, len(lines), part[:_MAX_READ_CHARACTERS])
 
 
 async def memory_append(call: ToolCall, args: MemoryAppend) -> MemoryAppendView:
-    await anyio.to_thread.run_sync(_workspace(call).append, args.path, args.note)
+    await anyio.to_thread.run_sync(_get_workspace(call).append, args.path, args.note)
     return MemoryAppendView(ok=True, path=args.path)
 
 

@@ -49,10 +49,10 @@ _OPTION = re.compile(r"(?<![\w-])--([a-z]+(?:-[a-z]+)*)")
 def error_words(fault: AcudError) -> str:
     """Return an error with its next step, in words for an agent: tools and arguments, no commands and options."""
     hint = fault.hint and f"; {fault.hint.replace('acud --fleet …', _OTHERS)}"
-    return _OPTION.sub(lambda found: found[1].replace("-", "_"), _COMMAND.sub(_step, f"{fault.message}{hint}"))
+    return _OPTION.sub(lambda found: found[1].replace("-", "_"), _COMMAND.sub(_name_tool, f"{fault.message}{hint}"))
 
 
-def _step(match: re.Match[str]) -> str:
+def _name_tool(match: re.Match[str]) -> str:
     noun, verb = match["noun"], match["verb"] or ""
     whole = noun + verb if noun in _VERBS else noun
     step = _TOOLS.get(whole) or _TOOLS.get(noun) if noun != "wait" or not verb else _TOOLS.get(whole)

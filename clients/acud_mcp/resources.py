@@ -143,19 +143,19 @@ class Updates:
         self._follow_demand()
 
     def remove(self, client: str, uri: str) -> None:
-        """End a subscription; harmless when there is none."""
+        """End a subscription; harmless without one."""
         self._legacy.pop((client, uri), None)
         self._follow_demand()
 
     def _follow_demand(self) -> None:
         wanted = bool(self._listeners or self._legacy)
         if wanted and self._reading is None:
-            self._reading = asyncio.get_running_loop().create_task(self._read())
+            self._reading = asyncio.get_running_loop().create_task(self._read_events())
         elif not wanted and self._reading is not None:
             self._reading.cancel()
             self._reading = None
 
-    async def _read(self) -> None:
+    async def _read_events(self) -> None:
         async with self._daemon.client.events(after=self._after) as stream:
             while True:
                 with contextlib.suppress(AcudError):  # it goes on where it stood

@@ -42,7 +42,7 @@ class KnownScenes:
         self._newest[display] = max(scene_id, self._newest.get(display, 0))
 
     def find_newest(self, display: str) -> int:
-        """Return the id of the newest one with `display` in it, 0 for none."""
+        """Return the id of the newest known scene with `display` in it, 0 without one."""
         return max(self._newest.get(display, 0), self._newest.get("", 0))
 
 

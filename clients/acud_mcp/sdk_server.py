@@ -48,13 +48,13 @@ def build(options: Options, starter: Starter | None = None) -> Server[Any]:
         "acud", version=__version__, instructions=INSTRUCTIONS, lifespan=lifespan, on_subscriptions_listen=listen
     )
     for name, method in methods.by_name.items():
-        server.add_request_handler(name, types.RequestParams, _handler(method))
+        server.add_request_handler(name, types.RequestParams, _make_handler(method))
     server.extensions.update(methods.extensions)
     server.middleware.clear()  # OpenTelemetry spans, which nothing collects here
     return server
 
 
-def _handler(method: Method) -> Any:
+def _make_handler(method: Method) -> Any:
     async def handle(context: Context, _: types.RequestParams) -> Message:
         caller = _SdkCaller(context)
         try:

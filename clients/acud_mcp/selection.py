@@ -49,7 +49,7 @@ class Selectable(Protocol):
 
     @property
     def needs(self) -> Sequence[str]:
-        """What has to be there, as `Selection.absent` names it."""
+        """The feature or backend that the tool needs, as `Selection.absent` names it."""
 
 
 Row = TypeVar("Row", bound=Selectable)
@@ -61,8 +61,8 @@ def choose(tools: Sequence[Row], by: Selection) -> tuple[Row, ...]:
     InvalidRequest for a name that is none.
     """
     possible = [tool for tool in tools if not ("workspace" in tool.needs and "workspace" in by.absent)]
-    _check("toolset", by.caps, CAPS)
-    _check("tool", by.tools, [tool.name for tool in possible])
+    _check_names("toolset", by.caps, CAPS)
+    _check_names("tool", by.tools, [tool.name for tool in possible])
     everything = not by.caps and not by.tools
 
     def is_wanted(tool: Row) -> bool:
@@ -72,7 +72,7 @@ def choose(tools: Sequence[Row], by: Selection) -> tuple[Row, ...]:
     return tuple(tool for tool in possible if is_wanted(tool) and (tool.reads_only or not by.read_only))
 
 
-def _check(kind: str, given_names: Iterable[str], known: Iterable[str]) -> None:
+def _check_names(kind: str, given_names: Iterable[str], known: Iterable[str]) -> None:
     names = list(known)
     for name in given_names:
         if name not in names:

@@ -124,8 +124,8 @@ class Methods:
             "resources/list": self._list_resources,
             "resources/templates/list": self._list_templates,
             "resources/read": self._read_resource,
-            "resources/subscribe": self._subscribe,
-            "resources/unsubscribe": self._unsubscribe,
+            "resources/subscribe": self._subscribe_resource,
+            "resources/unsubscribe": self._unsubscribe_resource,
             **(self.handles.methods if self.handles else {}),
         }
 
@@ -170,13 +170,13 @@ class Methods:
     async def _read_resource(self, _: McpCaller, params: Message) -> Message:
         return await resources.read(self._daemon, text_param(params, "uri"))
 
-    async def _subscribe(self, caller: McpCaller, params: Message) -> Message:
+    async def _subscribe_resource(self, caller: McpCaller, params: Message) -> Message:
         uri = text_param(params, "uri")
         await self.updates.begin()
         self.updates.add(caller.session or "", uri, caller.notify_updated)
         return {}
 
-    async def _unsubscribe(self, caller: McpCaller, params: Message) -> Message:
+    async def _unsubscribe_resource(self, caller: McpCaller, params: Message) -> Message:
         self.updates.remove(caller.session or "", text_param(params, "uri"))
         return {}
 

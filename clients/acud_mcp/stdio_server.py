@@ -48,12 +48,12 @@ class _StdioServer:
     async def run(self) -> None:
         lines: asyncio.Queue[bytes] = asyncio.Queue()
         loop = asyncio.get_running_loop()
-        threading.Thread(target=_read, args=(self._handshake.reading, loop, lines), daemon=True).start()
+        threading.Thread(target=_read_lines, args=(self._handshake.reading, loop, lines), daemon=True).start()
         try:
             if self._handshake.left is not None:
-                self._begin(self._handshake.left)
+                self._begin_request(self._handshake.left)
             while line := await lines.get():
-                self._take(line)
+                self._take_line(line)
         finally:
             for task in list(self._running.values()):
                 task.cancel()
@@ -61,7 +61,7 @@ class _StdioServer:
             await self._methods.close()
             self._writer.close()
 
-    def _take(self, line: bytes) -> None:
+    def _take_line(self, line: bytes) -> None:
         try:
             request = parse(line)
         except RpcError as fault:
@@ -70,33 +70,33 @@ class _StdioServer:
         if request is None:
             return
         if request.request_id is not None:
-            self._begin(request)
+            self._begin_request(request)
         elif request.method == "notifications/cancelled":
             task = self._running.get(request.params.get("requestId", ""))
             if task is not None:
                 task.cancel()
 
-    def _begin(self, request: Request) -> None:
+    def _begin_request(self, request: Request) -> None:
         assert request.request_id is not None
         # The client of a line depends on the lines before it, so find it before the next line is read.
         try:
             client = self._handshake.client_of(request)
-            lines = self._handshake.lines_of(request, client)
+            lines = self._handshake.encode_static_answer(request, client)
         except RpcError as fault:
             self._writer.write(error_line(fault, request.request_id))
             return
         if lines:
             self._writer.write(lines)
             return
-        task = asyncio.create_task(self._answer(request, client))
+        task = asyncio.create_task(self._answer_request(request, client))
         self._running[request.request_id] = task
-        task.add_done_callback(lambda done: self._forget(request.request_id, done))
+        task.add_done_callback(lambda done: self._forget_request(request.request_id, done))
 
-    def _forget(self, request_id: RequestId | None, task: asyncio.Task[None]) -> None:
+    def _forget_request(self, request_id: RequestId | None, task: asyncio.Task[None]) -> None:
         if request_id is not None and self._running.get(request_id) is task:
             del self._running[request_id]
 
-    async def _answer(self, request: Request, client: McpClient) -> None:
+    async def _answer_request(self, request: Request, client: McpClient) -> None:
         """Answer one request, unless its client cancels it."""
         try:
             line = await self._line_of(request, client)
@@ -109,14 +109,14 @@ class _StdioServer:
 
     async def _line_of(self, request: Request, client: McpClient) -> bytes:
         if request.method == "subscriptions/listen" and client.is_modern:
-            await self._listen(request, client)
+            await self._send_notifications(request, client)
         method = self._methods.by_name.get(request.method)
         if method is None or (client.is_modern and request.method in _LEGACY):
             raise RpcError(METHOD_NOT_FOUND, "Method not found", request.method)
         result = await method(_StdioCaller(request, client, self._writer), request.params)
         return result_line(request, client, result)
 
-    async def _listen(self, request: Request, client: McpClient) -> None:
+    async def _send_notifications(self, request: Request, client: McpClient) -> None:
         """Send the notifications that `request` asks for until it is cancelled."""
         wanted = self._handshake.honour(request.params, client)
         uris, handles = frozenset(wanted.get("resourceSubscriptions", ())), self._methods.handles
@@ -156,12 +156,12 @@ class _StdioCaller:
     async def report_progress(self, done: float, total: float, words: str) -> None:
         if self._token is not None:
             params = {"progressToken": self._token, "progress": done, "total": total, "message": words}
-            self._notify("progress", params)
+            self._send_notification("progress", params)
 
     async def notify_updated(self, uri: str) -> None:
-        self._notify("resources/updated", {"uri": uri})
+        self._send_notification("resources/updated", {"uri": uri})
 
-    def _notify(self, topic: str, params: Message) -> None:
+    def _send_notification(self, topic: str, params: Message) -> None:
         self._writer.write(line_of({"jsonrpc": "2.0", "method": f"notifications/{topic}", "params": params}))
 
 
@@ -171,7 +171,7 @@ class _Writer:
     def __init__(self, writing: BinaryIO) -> None:
         self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self._writing = writing
-        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread = threading.Thread(target=self._write_queued, daemon=True)
         self._thread.start()
 
     def write(self, line: bytes) -> None:
@@ -181,7 +181,7 @@ class _Writer:
         self._lines.put(b"")
         self._thread.join(_FLUSH_S)
 
-    def _run(self) -> None:
+    def _write_queued(self) -> None:
         while line := self._lines.get():
             try:
                 self._writing.write(line)
@@ -190,7 +190,7 @@ class _Writer:
                 return
 
 
-def _read(reading: BinaryIO, loop: asyncio.AbstractEventLoop, lines: asyncio.Queue[bytes]) -> None:
+def _read_lines(reading: BinaryIO, loop: asyncio.AbstractEventLoop, lines: asyncio.Queue[bytes]) -> None:
     """Put each line of `reading` into `lines`, and b"" at its end."""
     try:
         for line in reading:

@@ -57,7 +57,7 @@ class Handles:
         known: list[str] = []
         for task_id in task_ids[:_MOST_FOLLOWED]:
             with contextlib.suppress(RpcError):
-                await self._ask(WaitResult(task_id, peek=True, again_s=_ASKS_AGAIN_S))
+                await self._ask_daemon(WaitResult(task_id, peek=True, again_s=_ASKS_AGAIN_S))
                 known.append(task_id)
         return known
 
@@ -66,7 +66,7 @@ class Handles:
         task: Message = {"status": "working"}
         while task["status"] == "working":
             try:
-                task = await self._describe(task_id, _FOLLOW_S)
+                task = await self._describe_task(task_id, _FOLLOW_S)
             except RpcError as fault:
                 if fault.code == INVALID_PARAMS:  # it is no longer kept
                     return
@@ -74,10 +74,10 @@ class Handles:
         tell(task)
 
     async def _get(self, caller: McpCaller, params: Message) -> Message:
-        return await self._describe(_find_task_id(caller, params))
+        return await self._describe_task(_find_task_id(caller, params))
 
-    async def _describe(self, task_id: str, block_s: float = 0.0) -> Message:
-        reply: WaitResultReply = await self._ask(WaitResult(task_id, block_s, again_s=_ASKS_AGAIN_S))
+    async def _describe_task(self, task_id: str, block_s: float = 0.0) -> Message:
+        reply: WaitResultReply = await self._ask_daemon(WaitResult(task_id, block_s, again_s=_ASKS_AGAIN_S))
         task = _view_task(reply.wait)
         if task["status"] == "completed":
             view = view_wait(reply.wait, evidence_path=reply.evidence_path, stage_paths=reply.stage_paths)
@@ -85,15 +85,15 @@ class Handles:
         return task
 
     async def _update(self, caller: McpCaller, params: Message) -> Message:
-        await self._ask(WaitShow(_find_task_id(caller, params), 0))
+        await self._ask_daemon(WaitShow(_find_task_id(caller, params), 0))
         return {}
 
     async def _cancel(self, caller: McpCaller, params: Message) -> Message:
         request = WaitCancel(_find_task_id(caller, params), "cancelled with tasks/cancel")
-        await self._ask(request, expected=(Conflict,))  # an end that is there already
+        await self._ask_daemon(request, expected=(Conflict,))  # an end that is there already
         return {}
 
-    async def _ask(self, request: Any, expected: tuple[type[AcudError], ...] = ()) -> Any:
+    async def _ask_daemon(self, request: Any, expected: tuple[type[AcudError], ...] = ()) -> Any:
         try:
             return await self._daemon.ask(request)
         except expected:

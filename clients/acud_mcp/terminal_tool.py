@@ -75,8 +75,8 @@ async def terminal(call: ToolCall, args: TerminalArguments) -> TerminalView:
     return await _ACTIONS[args.action](call, args)
 
 
-async def _open(call: ToolCall, args: TerminalArguments) -> TerminalView:
-    _refuse(args, "keys", "since", "lines")
+async def _open_terminal(call: ToolCall, args: TerminalArguments) -> TerminalView:
+    _refuse_arguments(args, "keys", "since", "lines")
     moment, block_s = _choose_moment(call, args), _block_s(call, args)
     request = TerminalOpen(
         _split_command(args.text),
@@ -99,8 +99,8 @@ def _split_command(text: str) -> tuple[str, ...]:
     return tuple(words) if len(words) < 2 else ("sh", "-c", text)
 
 
-async def _type(call: ToolCall, args: TerminalArguments) -> TerminalView:
-    _refuse(args, "since", "cwd", "display")
+async def _type_into(call: ToolCall, args: TerminalArguments) -> TerminalView:
+    _refuse_arguments(args, "since", "cwd", "display")
     keys = tuple(args.keys.split()) or (("Enter",) if args.enter and args.text else ())
     moment, block_s = _choose_moment(call, args), _block_s(call, args)
     request = TerminalType(
@@ -117,8 +117,8 @@ async def _type(call: ToolCall, args: TerminalArguments) -> TerminalView:
     return _view_session(call, reply, moment)
 
 
-async def _read(call: ToolCall, args: TerminalArguments) -> TerminalView:
-    _refuse(args, "text", "keys", "cwd", "display")
+async def _read_terminal(call: ToolCall, args: TerminalArguments) -> TerminalView:
+    _refuse_arguments(args, "text", "keys", "cwd", "display")
     if _make_condition(args) is not None:
         hint = 'give until "done", or call smart_wait with target "pty:NAME"'
         raise InvalidRequest("terminal: read waits for nothing else", hint=hint)
@@ -134,7 +134,7 @@ async def _read(call: ToolCall, args: TerminalArguments) -> TerminalView:
     return _view_session(call, reply, moment)
 
 
-async def _list(call: ToolCall, args: TerminalArguments) -> TerminalView:
+async def _list_terminals(call: ToolCall, args: TerminalArguments) -> TerminalView:
     found: TerminalListReply = await call.ask(TerminalList())
     views = tuple(
         TerminalView(terminal=one.name, state=_describe_state(one), end=one.end, pid=one.pid, command=one.command)
@@ -143,21 +143,21 @@ async def _list(call: ToolCall, args: TerminalArguments) -> TerminalView:
     return TerminalView(terminals=views, untrusted=UNTRUSTED if views else "")
 
 
-async def _close(call: ToolCall, args: TerminalArguments) -> TerminalView:
+async def _close_terminal(call: ToolCall, args: TerminalArguments) -> TerminalView:
     closed: TerminalClosed = await call.ask(TerminalClose(await _find_session(call, args)))
     return TerminalView(terminal=closed.terminal.name, state="closed", end=closed.terminal.end)
 
 
 _ACTIONS: dict[str, Callable[[ToolCall, TerminalArguments], Awaitable[TerminalView]]] = {
-    "open": _open,
-    "type": _type,
-    "read": _read,
-    "list": _list,
-    "close": _close,
+    "open": _open_terminal,
+    "type": _type_into,
+    "read": _read_terminal,
+    "list": _list_terminals,
+    "close": _close_terminal,
 }
 
 
-def _refuse(args: TerminalArguments, *names: str) -> None:
+def _refuse_arguments(args: TerminalArguments, *names: str) -> None:
     for name in names:
         if getattr(args, name):
             raise InvalidRequest(f"terminal: {args.action} takes no {name}", hint='see help "terminal"')

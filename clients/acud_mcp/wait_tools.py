@@ -259,7 +259,7 @@ class WaitStatus(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class WaitsView(WaitView, frozen=True, kw_only=True, omit_defaults=True):
-    """One wait, or with `waits` and `count` every live one."""
+    """One wait, or every live wait in `waits` with their `count`."""
 
     wait_id: str = ""
     status: str = ""

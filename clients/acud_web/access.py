@@ -43,11 +43,11 @@ def find_credentials(scope: AsgiScope) -> list[Credential]:
     token = bearer_of(scope)
     if token is not None:
         return [Credential("token", token)] if 0 < len(token) <= _LONGEST else []
-    cookies = dict.fromkeys(one for one in _cookies(scope) if len(one) <= _LONGEST)
+    cookies = dict.fromkeys(one for one in _read_cookies(scope) if len(one) <= _LONGEST)
     return [Credential("session", one) for one in cookies][:_MOST_COOKIES]
 
 
-def _cookies(scope: AsgiScope) -> list[str]:
+def _read_cookies(scope: AsgiScope) -> list[str]:
     pairs = (pair.strip().partition("=") for line in values(scope, b"cookie") for pair in line.split(";"))
     return [value for name, _, value in pairs if name == COOKIE and value]
 
@@ -128,11 +128,11 @@ class Authenticator:
         if known is not None and time.monotonic() - asked_s < _KEPT_S and not known.is_expired(time.time()):
             return known
         if known is not None:
-            return await self._ask(credential, digest)
+            return await self._ask_daemon(credential, digest)
         async with self._unknown:
-            return await self._ask(credential, digest)
+            return await self._ask_daemon(credential, digest)
 
-    async def _ask(self, credential: Credential, digest: str) -> AccessToken:
+    async def _ask_daemon(self, credential: Credential, digest: str) -> AccessToken:
         asked_s = time.monotonic()
         try:
             found = (await self._gateway.ask(WebPass(digest), WebPassReply)).found

@@ -51,7 +51,7 @@ class Serving:
     def __init__(self, listener: Listener, paths: Paths) -> None:
         self._listener, self._paths = listener, paths
         self._filter = application(listener.surface, listener.settings, listener.token)
-        self._server = _server(self._filter, listener)
+        self._server = _make_server(self._filter, listener)
 
     async def run(self) -> None:
         async with (
@@ -94,7 +94,7 @@ def gateway_state(gateway: DaemonGateway, live: DisplayHub, settings: WebSetting
     }
 
 
-def _server(app: RequestFilter, listener: Listener) -> Server:
+def _make_server(app: RequestFilter, listener: Listener) -> Server:
     wanted = listener.settings
     if not isinstance(wanted, WebSettings):
         return Server(app, listener.socket, CONNECTIONS)

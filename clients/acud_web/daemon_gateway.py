@@ -57,11 +57,11 @@ class DaemonGateway:
         A repeat with the same `request_id` gets the first answer; it waits while the first is under way.
         """
         turn = self._turns.setdefault(request_id, asyncio.Lock()) if request_id else nullcontext()
-        async with turn, self._blocking if _blocks(request) else self._places:
+        async with turn, self._blocking if _is_blocking(request) else self._places:
             return await self._client.ask(request, kind, request_id=request_id)
 
 
-def _blocks(request: msgspec.Struct) -> bool:
+def _is_blocking(request: msgspec.Struct) -> bool:
     asked_s = find_command(type(request)).asked_s
     return asked_s is not None and asked_s(request) > 0
 

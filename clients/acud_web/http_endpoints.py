@@ -89,7 +89,7 @@ def _sense_post(body: dict[str, Any]) -> SensePost:
             {"type": "sense_post", "kind": body["type"], "ts": whole("ts", body["ts"]), **given}, SensePost
         )
     except InvalidRequest as found:
-        raise _refusal(found, {"kind": "type"}) from None
+        raise _build_refusal(found, {"kind": "type"}) from None
     if len(codec.encode(event)) + _ENVELOPE_BYTES > codec.MAX_MESSAGE_BYTES:
         raise fault(413, f"an event with its pictures may take {codec.MAX_MESSAGE_BYTES} bytes")
     return event
@@ -166,7 +166,7 @@ def _context_view(window: ContextWindow) -> View:
 
 
 async def get_config(request: Request) -> Response:
-    return _config(await request.state.gateway.ask(AnalysisConfigure(), AnalysisConfigReply))
+    return _answer_config(await request.state.gateway.ask(AnalysisConfigure(), AnalysisConfigReply))
 
 
 async def set_config(request: Request) -> Response:
@@ -176,19 +176,19 @@ async def set_config(request: Request) -> Response:
     values = {ours: read(name, body[name]) for name, ours, read in given}
     try:
         change = codec.convert({"type": "analysis_config", **values}, AnalysisConfigure)
-        return _config(await request.state.gateway.ask(change, AnalysisConfigReply))
+        return _answer_config(await request.state.gateway.ask(change, AnalysisConfigReply))
     except InvalidRequest as found:
-        raise _refusal(found, {ours: name for name, ours, _ in given}) from None
+        raise _build_refusal(found, {ours: name for name, ours, _ in given}) from None
 
 
-def _refusal(error: InvalidRequest, names: Mapping[str, str]) -> HttpFault:
+def _build_refusal(error: InvalidRequest, names: Mapping[str, str]) -> HttpFault:
     """Return the answer 400 with the words of `error`, its field as the caller calls it: `names` by the daemon's."""
     field = str(error.facts.get("field", ""))
     named = field in names and error.message.startswith(field)
     return fault(400, names[field] + error.message.removeprefix(field) if named else error.message)
 
 
-def _config(reply: AnalysisConfigReply) -> Response:
+def _answer_config(reply: AnalysisConfigReply) -> Response:
     """Return the configuration. Keys of backends stay where they are kept; `hasApiKey`: whether there is one."""
     told = {name: getattr(reply.config, ours) for name, (ours, _) in _CONFIG.items()}
     return answer({"ok": True, "config": {**told, "hasApiKey": reply.has_key}})
@@ -221,19 +221,19 @@ def health_view(status: AnalysisStatusReply) -> View:
     }
 
 
-def _row(method: str, path: str, endpoint: Callable[[Request], Awaitable[Response]]) -> Row:
+def _make_row(method: str, path: str, endpoint: Callable[[Request], Awaitable[Response]]) -> Row:
     return Row(method, path, endpoint, None, checks_body=False)
 
 
 ROWS = (
-    _row("POST", "/feed", post_feed),
-    _row("GET", "/feed", get_feed),
-    _row("POST", "/sense", post_sense),
-    _row("GET", "/sense", get_sense),
-    _row("GET", "/health", health),
-    _row("GET", "/agent/last", last),
-    _row("GET", "/agent/history", history),
-    _row("GET", "/agent/context", context),
-    _row("GET", "/agent/config", get_config),
-    _row("POST", "/agent/config", set_config),
+    _make_row("POST", "/feed", post_feed),
+    _make_row("GET", "/feed", get_feed),
+    _make_row("POST", "/sense", post_sense),
+    _make_row("GET", "/sense", get_sense),
+    _make_row("GET", "/health", health),
+    _make_row("GET", "/agent/last", last),
+    _make_row("GET", "/agent/history", history),
+    _make_row("GET", "/agent/context", context),
+    _make_row("GET", "/agent/config", get_config),
+    _make_row("POST", "/agent/config", set_config),
 )

@@ -52,10 +52,10 @@ class Page(Struct, frozen=True):
 def read_all(folder: Path = _FOLDER) -> dict[str, Page]:
     """Return every file of `folder` that has a known kind, by its name."""
     files = sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix in _KINDS)
-    return {path.relative_to(folder).as_posix(): _read(path) for path in files}
+    return {path.relative_to(folder).as_posix(): _read_page(path) for path in files}
 
 
-def _read(path: Path) -> Page:
+def _read_page(path: Path) -> Page:
     data = path.read_bytes()
     if path.suffix == ".js":  # comments and types are for developers; lines keep their numbers
         data = b"\n".join(_without_comments(data))
@@ -78,17 +78,17 @@ _PAGES = read_all()
 
 
 async def static(request: Request) -> Response:
-    return _answer(request, request.path_params["name"])
+    return _answer_page(request, request.path_params["name"])
 
 
 async def dashboard(request: Request) -> Response:
     """Return the dashboard's page, which holds no data."""
-    return _answer(request, "index.html")
+    return _answer_page(request, "index.html")
 
 
 async def login_page(request: Request) -> Response:
     """Return the page that a login link opens."""
-    return _answer(request, "login.html")
+    return _answer_page(request, "login.html")
 
 
 async def alive(_request: Request) -> Response:
@@ -101,7 +101,7 @@ async def root(_request: Request) -> Response:
     return RedirectResponse("/dashboard", 303)
 
 
-def _answer(request: Request, name: str) -> Response:
+def _answer_page(request: Request, name: str) -> Response:
     page = _PAGES.get(name)
     if page is None:
         raise wrong(404, "not_found", "nothing is served here")

@@ -35,7 +35,7 @@ def listen_endpoints(settings: ListenerSettings, paths: Paths, fd: int = -1) -> 
     """Listen for the HTTP endpoints. Raises: Refused when host and port can't be bound, or the kept token's file is
     open to others; ConfigError when the token's own file can't be read.
     """
-    token, token_file = _token(settings, paths)
+    token, token_file = _read_token(settings, paths)
     return Listener(ENDPOINTS, settings, fd, token=token, token_file=token_file)
 
 
@@ -49,19 +49,19 @@ def listen_gateway(settings: WebSettings, fd: int = -1) -> Listener:
     return Listener(GATEWAY, settings, fd, certificate=certificate)
 
 
-def _token(settings: ListenerSettings, paths: Paths) -> tuple[str, str]:
+def _read_token(settings: ListenerSettings, paths: Paths) -> tuple[str, str]:
     """Return the token ("": none is asked for), and the file that it lies in ("": none)."""
     if settings.allow_tokenless:
         return "", ""
     if settings.token:
         return settings.token, ""
     if settings.token_file:
-        return _read(Path(settings.token_file).expanduser()), settings.token_file
+        return _read_token_file(Path(settings.token_file).expanduser()), settings.token_file
     made = paths.home / "relay-token"
     return kept_token(made), str(made)
 
 
-def _read(path: Path) -> str:
+def _read_token_file(path: Path) -> str:
     try:
         token = path.read_text(encoding="ascii").strip()
     except (OSError, UnicodeDecodeError) as fault:
@@ -102,13 +102,13 @@ class Listeners:
         self._faults: dict[str, AcudError] = {}
         self._servings: list[Serving] = []
         self._stopping = asyncio.Event()
-        opened = self._open()
+        opened = self._open_wanted()
         if not opened and self._faults:
             raise next(iter(self._faults.values()))
 
     @property
     def hello(self) -> WebHello:
-        """Return what is served now, and why something is not."""
+        """Return the open listeners, and why a listener is not open."""
         relay, gateway = (self._opened.get(one.table) for one in (ENDPOINTS, GATEWAY))
         fault = next(iter(self._faults.values()), None)
         return WebHello(
@@ -127,7 +127,7 @@ class Listeners:
             for serving in self._servings:
                 group.create_task(serving.run())
             while self._faults and not await self._wait_until_stopped(_AGAIN_S):
-                for serving in self._open():
+                for serving in self._open_wanted():
                     group.create_task(serving.run())
                     on_open()
 
@@ -142,7 +142,7 @@ class Listeners:
         told = [serving.counters() for serving in self._servings]
         return {name: sum(one[name] for one in told) for name in ("requests", "refused")}
 
-    def _open(self) -> list[Serving]:
+    def _open_wanted(self) -> list[Serving]:
         options = self._options
         wanted: dict[str, Callable[[], Listener]] = {}
         if options.listener.enabled:
@@ -199,7 +199,7 @@ async def _send_traces(options: WebOptions, places: paths.Paths) -> None:
 
 async def _until_stopped(child: AsyncChild[ToWeb], listeners: Listeners, traces: Coroutine[None, None, None]) -> None:
     async with asyncio.TaskGroup() as group:
-        work = [_handle_orders(child, listeners), child.beat(lambda: _heartbeat(listeners)), traces]
+        work = [_handle_orders(child, listeners), child.send_beats(lambda: _make_heartbeat(listeners)), traces]
         tasks = [group.create_task(one) for one in work]
         await listeners.run(lambda: group.create_task(child.send(listeners.hello)))
         for task in tasks:
@@ -211,7 +211,7 @@ async def _handle_orders(child: AsyncChild[ToWeb], listeners: Listeners) -> None
         listeners.stop()
 
 
-def _heartbeat(listeners: Listeners) -> Heartbeat:
+def _make_heartbeat(listeners: Listeners) -> Heartbeat:
     return Heartbeat(rss_mb=child_process.rss_mb(), counters=listeners.counters())
 
 

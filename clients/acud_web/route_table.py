@@ -24,7 +24,7 @@ from acud_web.access import Authenticator, need
 BODY_BYTES = 64 * 1024
 
 
-def _nobody(_request: Request) -> bool:
+def _allow_nobody(_request: Request) -> bool:
     return False
 
 
@@ -43,7 +43,7 @@ class Row(Struct, frozen=True):
     endpoint: Callable[[Any], Awaitable[Any]]
     scope: Scope | None
     body_bytes: int = BODY_BYTES
-    may_pass: Callable[[Request], bool] = _nobody
+    may_pass: Callable[[Request], bool] = _allow_nobody
     checks_body: bool = True
     is_alias: bool = False
 
@@ -106,14 +106,14 @@ def whole(name: str, value: Any) -> int:
 
 def number(name: str, value: Any) -> float | int:
     """Return `value`, a number or its text. Raises: Fault 400."""
-    found = _read(value)
+    found = _read_number(value)
     # Size first: an int may be too large for isfinite.
     if found is None or abs(found) > _MOST or not math.isfinite(found):
         raise fault(400, f"{name} is not a number" if found is None else f"{name} is out of range")
     return found
 
 
-def _read(value: Any) -> float | int | None:
+def _read_number(value: Any) -> float | int | None:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     if not isinstance(value, str):
@@ -198,12 +198,12 @@ def _check(body: Any) -> None:
     for _ in range(_DEEPEST):
         if any(isinstance(value, int) and not _LOWEST <= value <= _HIGHEST for value in level):
             raise fault(400, "a number is too large")
-        level = [inner for value in level for inner in _inner(value)]
+        level = [inner for value in level for inner in _list_inner(value)]
     if level:
         raise fault(400, "nested too deeply")
 
 
-def _inner(value: Any) -> list[Any]:
+def _list_inner(value: Any) -> list[Any]:
     if isinstance(value, dict):
         return list(value.values())
     return value if isinstance(value, list) else []

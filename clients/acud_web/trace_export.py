@@ -149,7 +149,7 @@ _SAMPLED = TraceFlags(TraceFlags.SAMPLED)
 
 
 class _GivenIds(IdGenerator):
-    """The ids of the span that is being made."""
+    """Gives the tracer the ids of the span that is being exported."""
 
     def __init__(self) -> None:
         self._random = RandomIdGenerator()
@@ -182,7 +182,7 @@ class Sender:
     def send(self, span: Span) -> None:
         self._ids.trace_id, self._ids.span_id = span.trace_id, span.span_id
         made = self._tracer.start_span(
-            span.name, context=_within(span), attributes=span.attributes, start_time=_ns(span.start_utc_s)
+            span.name, context=_make_context(span), attributes=span.attributes, start_time=_ns(span.start_utc_s)
         )
         for name, utc_s in span.points.items():
             made.add_event(name, timestamp=_ns(utc_s))
@@ -197,7 +197,7 @@ class Sender:
         ending.join(_CLOSE_S)
 
 
-def _within(span: Span) -> Context:
+def _make_context(span: Span) -> Context:
     if not span.parent_id:
         return Context()
     parent = SpanContext(span.trace_id, span.parent_id, is_remote=False, trace_flags=_SAMPLED)

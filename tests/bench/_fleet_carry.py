@@ -77,7 +77,7 @@ async def _publish(url: str, wakes: int) -> None:
         publisher = WakePublisher("h2", connection, nothing_told)
         for at in range(0, wakes, _PUBLISHED_AT_ONCE):
             some = range(at, min(wakes, at + _PUBLISHED_AT_ONCE))
-            outcomes = await asyncio.gather(*(publisher.bring(_delivery(f"wake-{number}")) for number in some))
+            outcomes = await asyncio.gather(*(publisher.publish_wake(_delivery(f"wake-{number}")) for number in some))
             if any(one.result != "sent" for one in outcomes):
                 raise RuntimeError("the stream did not take a wake")
 

@@ -41,11 +41,11 @@ async def _measure() -> dict[str, float]:
         await reading.lines(ViewPixels("page", 1, number, 0, Rect(0, 0, *_SIZE), _page(chance), str(number)))
     found = {"text_mb": rss_mb([os.getpid()])}
     clock.advance(_SHORT_S)
-    reading.rest()
+    reading.release_idle_engine()
     give_back()
     found["text_rests_mb"] = rss_mb([os.getpid()])
     clock.advance(_LONG_S)
-    reading.rest()
+    reading.release_idle_engine()
     give_back()
     found["text_unloaded_mb"] = rss_mb([os.getpid()])
     reading.close()

@@ -144,11 +144,11 @@ class _Rig:
         mono_ns = time.monotonic_ns()
         slot = self._writer.begin()
         self._damage.subtract()
-        self._cursor.ask()
+        self._cursor.queue_request()
         self._path.grab(self._screen, slot)
         for _ in self._connection.queued_events():
             pass
-        self._writer.publish(slot, self._frame, mono_ns, self._box, self._changes, self._cursor.answer())
+        self._writer.publish(slot, self._frame, mono_ns, self._box, self._changes, self._cursor.read_answer())
 
     def one_pixel(self) -> None:
         """One round trip over the same path."""

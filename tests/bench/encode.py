@@ -131,8 +131,8 @@ def run() -> dict[str, Any]:
         with Rings() as rings, RingReader(frame.path) as reader, reader.newest() as view, OrdinaryProcess() as other:
             ways: dict[str, Callable[[], object]] = {
                 "ms": lambda: from_ring(reader),
-                "job_ms": lambda: encode_for_judge(rings.take(frame.job).pixels, MAX_DIM, QUALITY),
-                "take_ms": lambda: rings.take(frame.job),
+                "job_ms": lambda: encode_for_judge(rings.take_view(frame.job).pixels, MAX_DIM, QUALITY),
+                "take_ms": lambda: rings.take_view(frame.job),
                 "plain_kept_ms": lambda: plain(view.pixels, SIZE, QUALITY),
                 **{name: _bound(way, view.pixels) for name, way in REJECTED.items()},
             }

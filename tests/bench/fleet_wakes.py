@@ -43,9 +43,9 @@ async def _measured(replicas: int) -> dict[str, float]:
 
 async def _sent(publisher: WakePublisher) -> list[float]:
     """Publish one after the other and return the milliseconds of each, sorted. A first one has the stream made."""
-    while (await publisher.bring(_delivery("wake-first"))).result != "sent":  # noqa: ASYNC110 - a cluster that elects its leader
+    while (await publisher.publish_wake(_delivery("wake-first"))).result != "sent":  # noqa: ASYNC110 - a cluster that elects its leader
         await asyncio.sleep(0.1)
-    return sorted([(await publisher.bring(_delivery(f"wake-{number}"))).ms for number in range(_WAKES)])
+    return sorted([(await publisher.publish_wake(_delivery(f"wake-{number}"))).ms for number in range(_WAKES)])
 
 
 async def _taken(connection: NatsConnection) -> float:

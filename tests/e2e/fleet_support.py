@@ -96,7 +96,10 @@ def stored(url: str | FleetSettings, name: str) -> list[tuple[str, Event | Trimm
     """Return what the stream of events holds of a host, oldest first: message id and event, or gap."""
 
     async def work(connection: NatsConnection) -> list[tuple[str, Event | Trimmed]]:
-        stream, subject = await connection.find(streams.events(connection.names)), connection.names.event(name, ">")
+        stream, subject = (
+            await connection.find_stream(streams.events(connection.names)),
+            connection.names.event(name, ">"),
+        )
         last = await connection.streams.get_last_msg(stream, subject)
         told = await connection.streams.subscribe(subject, stream=stream, ordered_consumer=True)
         found, seq = [], 0
@@ -113,7 +116,7 @@ def settled(daemon: Daemon, url: str | FleetSettings, name: str = "h1") -> None:
     """Return once the stream's newest event of the host `name` is the newest that its daemon keeps."""
 
     async def newest(connection: NatsConnection) -> int:
-        stream = await connection.find(streams.events(connection.names))
+        stream = await connection.find_stream(streams.events(connection.names))
         try:
             found = await connection.streams.get_last_msg(stream, connection.names.event(name, ">"))
         except nats.js.errors.NotFoundError:

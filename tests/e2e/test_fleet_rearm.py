@@ -440,7 +440,7 @@ async def _endpoint(url: str) -> AsyncIterator[None]:
         await host_client.open()
         lost_waits = LostWaits(connection, roster, Places(connection), host_client, lambda info, host: None)
         async with asyncio.TaskGroup() as group:  # what goes wrong there ends the test
-            tasks = [group.create_task(work) for work in (roster.run(), lost_waits.run())]
+            tasks = [group.create_task(work) for work in (roster.read_until_cancelled(), lost_waits.run())]
             yield
             for task in tasks:
                 task.cancel()

@@ -127,7 +127,7 @@ class _Message:
 
 def _wake(data: bytes) -> None:
     """Take a message of the stream of wakes, and of that of wakes that were seen."""
-    asyncio.run(AgentWakes(_REACHED, "main")._take(_Message(data)))  # type: ignore[arg-type]
+    asyncio.run(AgentWakes(_REACHED, "main")._take_wake(_Message(data)))  # type: ignore[arg-type]
     host_wakes.wake_id_of(_Message(data))  # type: ignore[arg-type]
 
 

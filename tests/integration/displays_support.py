@@ -111,7 +111,7 @@ class Host:
     def sweep(self) -> tuple[str, ...]:
         """Sweep; return the names of what was swept."""
         told: list[tuple[str, ...]] = []
-        run_steps(self.displays.sweep(), told.append)
+        run_steps(self.displays.remove_leftovers(), told.append)
         self.until(lambda: bool(told))
         return told[0]
 

@@ -208,7 +208,7 @@ def test_an_asyncio_child_beats_seldom_while_nothing_happens_and_at_once_when_it
     async def serve() -> None:
         options = CaptureOptions(":1", "", "", 4, 30.0, 30.0, "auto", managed=True)
         async with AsyncChild[Stop](Bootstrap(endpoint, "one", os.getpid(), 0.02, False, options, 60.0), Stop) as child:
-            beating = asyncio.create_task(child.beat(Heartbeat))
+            beating = asyncio.create_task(child.send_beats(Heartbeat))
             async for _ in child.messages():
                 break
             await beating

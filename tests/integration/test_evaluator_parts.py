@@ -36,7 +36,7 @@ def test_a_shot_is_a_copy_of_its_own_with_ignored_boxes_black(place: Path) -> No
     with PaintedRing(place) as ring, Rings() as rings:
         ring.pixels[:] = 200
         ring.publish()
-        shot = rings.take(ring.job(crop=Rect(10, 20, 100, 50), ignore=(Rect(0, 0, 5, 5), Rect(90, 40, 50, 50))))
+        shot = rings.take_view(ring.job(crop=Rect(10, 20, 100, 50), ignore=(Rect(0, 0, 5, 5), Rect(90, 40, 50, 50))))
         ring.pixels[:] = 1
         for _ in range(8):
             ring.publish()
@@ -50,24 +50,24 @@ def test_a_view_partly_off_the_frame_is_cut_and_its_ignored_boxes_move_along(pla
     with PaintedRing(place) as ring, Rings() as rings:
         ring.pixels[:] = 200
         ring.publish()
-        shot = rings.take(ring.job(crop=Rect(-20, -10, 60, 40), ignore=(Rect(20, 10, 4, 4), Rect(0, 0, 10, 10))))
+        shot = rings.take_view(ring.job(crop=Rect(-20, -10, 60, 40), ignore=(Rect(20, 10, 4, 4), Rect(0, 0, 10, 10))))
         assert shot.crop == Rect(0, 0, 40, 30)
         assert (shot.pixels[:4, :4, :3] == 0).all()
         assert (shot.pixels[4:, 4:, :3] == 200).all()
         with pytest.raises(NotFound):
-            rings.take(ring.job(crop=Rect(-20, -10, 20, 10)))
+            rings.take_view(ring.job(crop=Rect(-20, -10, 20, 10)))
 
 
 def test_a_new_epoch_at_the_same_path_is_found_and_the_old_ring_let_go(place: Path) -> None:
     with Rings() as rings:
         with PaintedRing(place, epoch=1) as ring:
             ring.publish()
-            assert rings.take(ring.job()).epoch == 1
+            assert rings.take_view(ring.job()).epoch == 1
         with PaintedRing(place, width=64, height=48, epoch=2) as ring:
             ring.publish()
-            assert rings.take(ring.job()).pixels.shape == (48, 64, 4)
+            assert rings.take_view(ring.job()).pixels.shape == (48, 64, 4)
         assert len(open_rings(place)) == 1
-        rings.sweep()
+        rings.free_unneeded()
         assert open_rings(place) == set()
 
 
@@ -77,7 +77,7 @@ def test_rings_kept_open_are_bounded(place: Path, monkeypatch: pytest.MonkeyPatc
         for number in range(4):
             with PaintedRing(place.with_name(f"{place.name}-{number}")) as ring:
                 ring.publish()
-                rings.take(ring.job())
+                rings.take_view(ring.job())
                 assert len(open_rings(place)) <= 3
         rings.close()
         rings.close()
@@ -100,7 +100,7 @@ def test_a_writer_that_never_rests_is_a_frame_or_gone_never_a_torn_one(place: Pa
         try:
             for _ in range(300):
                 try:
-                    shot = rings.take(job)
+                    shot = rings.take_view(job)
                 except FrameGone:
                     continue
                 taken += 1

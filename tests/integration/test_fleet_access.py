@@ -46,7 +46,7 @@ async def test_members_are_let_in_and_out_while_the_servers_run(tmp_path: Path) 
         settings = FleetSettings(url=nats.url, nkey_seed_file=str(folder / "host-h1.nk"))
         async with NatsConnection(settings, "host", inbox="host-h1") as connection:
             await connection.ready()
-            await connection.find(streams.events(connection.names))
+            await connection.find_stream(streams.events(connection.names))
             await connection.read_consumer("ACUD_WAKES", "seen-h1", "host h1")
             with pytest.raises(Unavailable):
                 await connection.read_consumer("ACUD_WAKES", "wakes-main", "agent main")
@@ -60,13 +60,13 @@ async def test_members_are_let_in_and_out_while_the_servers_run(tmp_path: Path) 
             _restart(nats, folder)
             async with NatsConnection(_with(settings, fresh), "host", inbox="host-h1") as other:
                 await other.ready()
-                await other.find(streams.events(other.names))
+                await other.find_stream(streams.events(other.names))
                 fleet("revoke", "host", "h1", "--old-keys")
                 _restart(nats, folder)
                 async with asyncio.timeout(60):
                     while "does not let these credentials in" not in connection.fault:  # noqa: ASYNC110 - the server's doing
                         await asyncio.sleep(0.05)
-                await other.find(streams.events(other.names))
+                await other.find_stream(streams.events(other.names))
                 fresh.replace(folder / "host-h1.nk")  # whoever has its new seed gets in again by itself
                 _restart(nats, folder)
                 async with asyncio.timeout(60):

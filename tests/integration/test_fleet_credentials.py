@@ -36,7 +36,7 @@ async def _joined(url: str, **given: Any):  # type: ignore[no-untyped-def]
 
 async def _works(url: str, **given: Any) -> None:
     async with _joined(url, **given) as connection:
-        await initialisation.look(connection.settings, JobSettings(), FleetRoles(), change=True)
+        await initialisation.check_parts(connection.settings, JobSettings(), FleetRoles(), change=True)
         bucket = Bucket(connection, "places", ttl_s=PLACES_KEPT_S)
         await bucket.put("a", b"1")
         found = await bucket.get("a")

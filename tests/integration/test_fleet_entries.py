@@ -113,7 +113,7 @@ async def living(members: Members) -> AsyncIterator[None]:
 
 
 async def seen(roster: Roster, host: str = "h1") -> Member:
-    await roster.read()
+    await roster.read_members()
     return roster.all()[host]
 
 
@@ -138,7 +138,7 @@ async def after_a_lease(roster: Roster, host: str = "h1") -> Member:
     """Read on for longer than a lease lasts, and return the host as it is seen then."""
     end_s = time.monotonic() + LEASE_S * 1.5
     while time.monotonic() < end_s:
-        await roster.read()
+        await roster.read_members()
         await asyncio.sleep(0.1)
     return await seen(roster, host)
 
@@ -226,7 +226,7 @@ async def test_a_lease_that_is_removed_loses_no_host_that_answers(
         with monkeypatch.context() as patient:
             patient.setattr(host_client, "_LIVES_S", LONG_S)
             async with living(members):
-                await own.leave(state(left=True))
+                await own.give_up_lease(state(left=True))
                 left = await operator.entry("members", "h1")
                 await own.renew(state())
                 assert (await seen(roster)).life is Life.UP
@@ -238,7 +238,7 @@ async def test_a_lease_that_is_removed_loses_no_host_that_answers(
                 async with watching(second) as fresh:
                     assert (await seen(fresh)).life is Life.UP
         assert (await after_a_lease(roster)).life is Life.LOST
-        await own.leave(state(left=True))
+        await own.give_up_lease(state(left=True))
         assert (await seen(roster)).life is Life.LEFT
 
 
@@ -340,7 +340,7 @@ async def test_a_wait_is_ended_by_what_its_host_or_an_endpoint_told_alone(member
         lost_waits = LostWaits(
             endpoint, roster, places, HostClient(endpoint, roster), lambda info, _: told.append(info.wait_id)
         )
-        async with running(roster.run(), lost_waits.run()):
+        async with running(roster.read_until_cancelled(), lost_waits.run()):
             async with asyncio.timeout(LONG_S):
                 await lost_waits.until_ended(true.wait_id)
             await asyncio.sleep(1.5)  # the others are looked at each second

@@ -82,7 +82,7 @@ async def side(url: str, name: str) -> AsyncIterator[Side]:
 async def endpoint(url: str) -> AsyncIterator[Side]:
     """An endpoint that keeps deadlines until it is killed, as cancelling it does: it stops where it is."""
     async with side(url, "endpoint") as one:
-        tasks = [asyncio.create_task(work) for work in (one.roster.run(), one.lost_waits.run())]
+        tasks = [asyncio.create_task(work) for work in (one.roster.read_until_cancelled(), one.lost_waits.run())]
         try:
             yield one
         finally:
@@ -204,7 +204,7 @@ async def test_a_host_that_is_late_changes_nothing_that_the_fleet_told(url: str)
             wait.wait_id,
             agent_id="h3",
         )
-        assert (await WakePublisher("h3", one.connection, write_end).bring(late)).result == "sent"
+        assert (await WakePublisher("h3", one.connection, write_end).publish_wake(late)).result == "sent"
         await one.places.unmark_lost("h3", wait.wait_id)  # it has ended it in the same way
         assert await one.places.read_lost_ends("h3") == []
         assert [text for _, text in await woken(one, "h3")] == [
@@ -265,12 +265,12 @@ async def test_a_host_that_answers_is_not_lost_without_its_lease(url: str) -> No
         await roster.registry.renew(HostState("h9", "x", {}, 0, 9, 0.0, "1", VERSION, time.time()))
         async with asyncio.timeout(LONG_S):
             while "h9" not in asked:
-                await roster.read()
+                await roster.read_members()
                 await asyncio.sleep(0.05)
         assert roster.all()["h9"].life is Life.UP
         lives = False
         async with asyncio.timeout(LONG_S):
             while roster.all()["h9"].life is not Life.LOST:
-                await roster.read()
+                await roster.read_members()
                 await asyncio.sleep(0.05)
     assert told == ["h9 lost"]

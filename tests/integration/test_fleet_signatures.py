@@ -146,7 +146,7 @@ async def test_an_agent_gets_no_wake_that_its_host_did_not_sign_and_its_host_no_
         stream = operator.jetstream()
         await stream.publish("acud.wake.main.h1", body)
         await stream.publish("acud.wake.main.h1", body, headers=by_agent)
-        assert (await WakePublisher("h1", host, nothing_told).bring(delivery("wake-true"))).result == "sent"
+        assert (await WakePublisher("h1", host, nothing_told).publish_wake(delivery("wake-true"))).result == "sent"
         async with AgentWakes(agent) as wakes:
             taken = await wakes.next(LONG_S)
             assert taken is not None
@@ -199,13 +199,13 @@ async def test_a_worker_does_no_job_that_no_host_signed_and_a_host_takes_no_answ
             await until_true(lambda: asker.refused)
             assert not asked.answers[0].done()
             # Nor does the worker believe who says in the host's stead that nobody waits.
-            found = await taken.begin("w1")
+            found = await taken.announce_begin("w1")
             assert found is not None
             assert found.questions == (0,)
             true = replace(lie, verdict=Verdict(Answer.NO, "says the worker"))
             assert await taken.send_answer(true, asyncio.get_running_loop().time() + LONG_S)
             assert (await asked.answers[0]).verdict.detail == "says the worker"
-            await taken.finish()
+            await taken.take_off_queue()
             await queue.let_go()
     finally:
         await asker.close()

@@ -56,7 +56,7 @@ def settings(url: str, seeds: Path, user: str) -> FleetSettings:
 
 
 async def look(settings: FleetSettings, *, change: bool) -> list[PartState]:
-    return await initialisation.look(settings, JobSettings(), ROLES, change=change)
+    return await initialisation.check_parts(settings, JobSettings(), ROLES, change=change)
 
 
 @asynccontextmanager
@@ -86,7 +86,7 @@ async def test_a_host_reads_nothing_of_another_and_changes_no_stream(servers: st
         connected(servers, seeds, "H1", "host-h1") as thief,
     ):
         names = victim.names
-        await victim.find(streams.events(names))
+        await victim.find_stream(streams.events(names))
         await victim.streams.publish(names.event("h2", "wait.resolved"), SECRET)
         await victim.streams.publish(names.wake("main", "h2"), SECRET)
         await Places(victim).put("h2", "task", "task-1")
@@ -178,11 +178,11 @@ async def test_a_wake_in_anothers_name_reaches_no_agent(tmp_path: Path) -> None:
         ):
             forged = Deliver("wake-1", 1, RouteName.FLEET, WakeKind.RESOLVED, "it is done, says h2", 1.0)
             publisher = WakePublisher("h2", thief, nothing_told)
-            assert (await publisher.bring(forged)).result == "retry"  # it may not use the subject of another
+            assert (await publisher.publish_wake(forged)).result == "retry"  # it may not use the subject of another
             publisher._connection.names = _Disguised(thief.names.prefix)  # type: ignore[attr-defined]
-            assert (await publisher.bring(forged)).result == "sent"
+            assert (await publisher.publish_wake(forged)).result == "sent"
             true = Deliver("wake-2", 1, RouteName.FLEET, WakeKind.RESOLVED, "it is done, says h1", 1.0)
-            assert (await WakePublisher("h1", thief, nothing_told).bring(true)).result == "sent"
+            assert (await WakePublisher("h1", thief, nothing_told).publish_wake(true)).result == "sent"
             async with AgentWakes(reader) as wakes:
                 taken = await wakes.next(LONG_S)
                 assert taken is not None
@@ -227,20 +227,20 @@ async def test_hosts_tell_what_is_missing_or_differs_and_the_administrator_sets_
     async with connected(servers, seeds, "H1", "host-h1", told) as host:
         wakes = streams.wakes(host.names)
         with pytest.raises(Unavailable, match="the servers have no stream ACUD_WAKES") as caught:
-            await host.find(wakes)
+            await host.find_stream(wakes)
         assert caught.value.facts["reason"] == "not_initialised"
         assert "acud fleet init" in told[-1]["stream ACUD_WAKES"][1]
         assert {one.state for one in await look(admin, change=False)} == {"missing"}  # it made nothing
         await look(admin, change=True)
-        await host.find(wakes)
+        await host.find_stream(wakes)
         assert told[-1] == {}
         async with connected(servers, seeds, "ADMIN", "admin") as connection:
             altered = wakes.evolve(max_age=60.0, duplicate_window=60.0, max_msgs=1)
             await connection.streams.update_stream(altered)
             consumer = (await connection.streams.consumer_info("ACUD_WAKES", "seen-h1")).config
             await connection.streams.add_consumer("ACUD_WAKES", consumer.evolve(ack_wait=1.0))
-        await host.find(wakes)
-        await host.find(wakes)
+        await host.find_stream(wakes)
+        await host.find_stream(wakes)
         assert len(told) == 3  # once, not at each look
         text, fix = told[-1]["stream ACUD_WAKES"]
         assert "max_age is 60.0, not 604800.0" in text
@@ -253,7 +253,7 @@ async def test_hosts_tell_what_is_missing_or_differs_and_the_administrator_sets_
         assert changed.pop("ACUD_WAKES")[0] == "changed"
         assert changed.pop("seen-h1") == ("changed", "ack_wait is 1.0, not 30.0")
         assert {state for state, _ in changed.values()} == {"well"}
-        await host.find(wakes)
+        await host.find_stream(wakes)
         assert told[-1] == {}
 
 
@@ -267,11 +267,11 @@ async def test_a_full_stream_of_wakes_refuses_is_told_of_before_and_takes_them_w
             wakes = (await host.streams.stream_info("ACUD_WAKES")).config
             await host.streams.update_stream(wakes.evolve(max_bytes=4000))
             publisher = WakePublisher("h1", host, nothing_told)
-            outcomes = [await publisher.bring(_wake(0))]
+            outcomes = [await publisher.publish_wake(_wake(0))]
             await streams.warn_of_full_streams(host)
             assert host.warnings == {}
             while outcomes[-1].result == "sent":
-                outcomes.append(await publisher.bring(_wake(len(outcomes))))
+                outcomes.append(await publisher.publish_wake(_wake(len(outcomes))))
             assert (outcomes[-1].result, "maximum bytes" in outcomes[-1].reason) == ("retry", True)
             await streams.warn_of_full_streams(host)
             (text,) = [text for text, _ in host.warnings.values()]
@@ -281,7 +281,7 @@ async def test_a_full_stream_of_wakes_refuses_is_told_of_before_and_takes_them_w
             assert (kept.first_seq, kept.messages) == (1, len(outcomes) - 1)  # none went for a newer one
             changed = {one.name: one.state for one in await look(FleetSettings(url=running.url), change=True)}
             assert changed["ACUD_WAKES"] == "changed"
-            assert (await publisher.bring(_wake(len(outcomes)))).result == "sent"
+            assert (await publisher.publish_wake(_wake(len(outcomes)))).result == "sent"
             await streams.warn_of_full_streams(host)
             assert host.warnings == {}
 
@@ -326,7 +326,7 @@ async def test_streams_are_compressed_where_every_server_can() -> None:
                 await connection.streams.update_stream(events.evolve(compression="none"))
                 found = {one.name: one for one in await look(own, change=False)}
                 assert found["ACUD_EVENTS"].differs == "it is compressed by none, not s2"
-                await connection.find(streams.events(connection.names))
+                await connection.find_stream(streams.events(connection.names))
                 assert connection.warnings == {}  # to a host it is the administrator's matter
                 assert {one.state for one in await look(own, change=True)} == {"well", "changed"}
             assert await kinds() == {"s2" if can else "none"}
@@ -377,5 +377,5 @@ async def test_copies_are_the_administrators_too() -> None:
         await look(FleetSettings(url=url), change=True)
         async with NatsConnection(FleetSettings(url=url, replicas=3), "host") as host:
             await host.ready()
-            await host.find(streams.events(host.names))
+            await host.find_stream(streams.events(host.names))
             assert "it is kept on 1 servers, not 3" in host.warnings["stream ACUD_EVENTS"][0]

@@ -37,7 +37,7 @@ def _delivery(wake_id: str, agent_id: str = "", reminder: int = 0) -> Deliver:
 async def _sent(publisher: WakePublisher, delivery: Deliver) -> Delivered:
     """Try as the outbox does, until the stream has it."""
     async with asyncio.timeout(LONG_S):
-        while (outcome := await publisher.bring(delivery)).result != "sent":
+        while (outcome := await publisher.publish_wake(delivery)).result != "sent":
             assert outcome.result == "retry"
             await asyncio.sleep(0.05)
         return outcome
@@ -91,7 +91,7 @@ async def test_a_wake_whose_acknowledgement_was_lost_is_heard_twice_by_one_id_an
             wire.mute()
             with monkeypatch.context() as hasty:
                 hasty.setattr(streams, "PUBLISH_S", 0.2)
-                assert (await publisher.bring(_delivery("wake-2"))).result == "retry"
+                assert (await publisher.publish_wake(_delivery("wake-2"))).result == "retry"
             wire.heal()
             await _sent(publisher, _delivery("wake-2"))
             ids = [((await heard.next_msg(LONG_S)).headers or {})[ID] for _ in range(3)]

@@ -157,7 +157,7 @@ def test_a_link_laid_in_shared_memory_is_not_followed(paths: Paths) -> None:
         from acud.supervisor import instance
 
         with pytest.raises(Refused, match="not a directory"):
-            instance.sweep(paths)
+            instance.remove_leftovers(paths)
         assert precious.read_text() == "x"
     finally:
         paths.shm.unlink()

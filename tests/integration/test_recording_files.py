@@ -30,7 +30,7 @@ def _recorded(recording_id: str) -> list[tuple[bytes, bytes]]:
     """Return what a recorder writes, part by part."""
     film = SegmentWriter(recording_id, 1, _taken(0), 2.0, 28)
     parts = [film.add(_taken(number)) for number in range(FRAMES)]
-    parts.append(film.rest(10_000_000_000 + FRAMES * 500_000_000 + 1_000_000_000))
+    parts.append(film.repeat_newest(10_000_000_000 + FRAMES * 500_000_000 + 1_000_000_000))
     return [(part.video, part.rows) for part in parts]
 
 
@@ -79,7 +79,7 @@ def test_a_file_that_ends_at_any_byte_plays_what_is_whole(tmp_path: Path) -> Non
 def test_a_frame_grabbed_before_a_repeat_that_came_first_is_where_its_line_says(tmp_path: Path) -> None:
     recording_id = new_id("rec")
     film = SegmentWriter(recording_id, 1, _taken(0), 2.0, 28)
-    parts = [film.add(_taken(0)), film.rest(11_000_000_000), film.add(_taken(1)), film.end(12_000_000_000)]
+    parts = [film.add(_taken(0)), film.repeat_newest(11_000_000_000), film.add(_taken(1)), film.end(12_000_000_000)]
     path = _lay(tmp_path, recording_id, b"".join(part.video for part in parts), b"".join(part.rows for part in parts))
     (segment,) = recording.load(tmp_path, recording_id).stretches
     reader = recording.VideoReader(segment)
@@ -110,5 +110,5 @@ def test_what_nobody_knows_is_swept_and_nothing_else(tmp_path: Path) -> None:
     for recording_id in (known, strange):
         _lay(tmp_path / recording_id, recording_id, b"video", b"rows")
     (tmp_path / "notes.txt").touch()
-    assert RecordingFiles(tmp_path).sweep(frozenset({known})) == 2
+    assert RecordingFiles(tmp_path).remove_unknown(frozenset({known})) == 2
     assert {path.name for path in tmp_path.iterdir()} == {known, "notes.txt"}

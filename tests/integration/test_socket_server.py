@@ -188,7 +188,7 @@ def test_new_processes_without_end_do_not_starve_a_client_that_waits(rig: _Rig) 
         def ask(connection: ServerConnection, client: str) -> None:
             connection.client, connection.message = client, [b"", b"asks"]
             rig.server._of_client[client] += 1
-            rig.server._settle(connection)
+            rig.server._update_connection(connection)
 
         old, *others = (come() for _ in range(6))
         rig.server._spent_s["old"] = 0.05  # it was served before

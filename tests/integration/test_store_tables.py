@@ -241,7 +241,7 @@ def test_files_without_rows_are_swept(store: Store, tmp_path: Path) -> None:
     kept, orphan = keep(store, tmp_path, one.wait_id), picture(tmp_path)
     (tmp_path / "evidence" / "half.tmp").write_bytes(b"")
     store.commit_turn()
-    assert set(store.evidence.sweep()) == {orphan, "half.tmp"}
+    assert set(store.evidence.remove_orphans()) == {orphan, "half.tmp"}
     assert [path.name for path in (tmp_path / "evidence").iterdir()] == [kept]
 
 

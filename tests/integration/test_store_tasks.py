@@ -125,7 +125,7 @@ def _forget(store: Store) -> list[ForgottenRows]:
     steps = []
     while True:
         with store.turn():
-            steps.append(DeletedTasks(store).step(store.events.newest(), 2))
+            steps.append(DeletedTasks(store).delete_step(store.events.newest(), 2))
         if not steps[-1].more:
             return steps
 
@@ -153,7 +153,7 @@ def test_a_deleted_task_leaves_nothing_not_even_in_free_pages(store: Store, tmp_
         store.events.append("usage.counted", "", {"wait_id": one.wait_id, "detail": "Gwendolyn"}, NOW_S)
     for gone in (task, other):
         with store.turn():
-            DeletedTasks(store).begin(gone.task_id)
+            DeletedTasks(store).record_task(gone.task_id)
             TaskTable(store).delete(gone.task_id)
         files = {name for step in _forget(store) for name in step.files}
         assert files == ({names[1]} if gone is task else {names[0]})  # the shared one with its last wait
@@ -175,7 +175,7 @@ def test_what_has_not_ended_is_forgotten_when_it_has(store: Store, open_one: str
     wake = WakeInfo(new_id("wake"), WakeKind.RESOLVED, "x", one.wait_id, task.task_id, state=state)
     store.outbox.insert(wake)
     with store.turn():
-        DeletedTasks(store).begin(task.task_id)
+        DeletedTasks(store).record_task(task.task_id)
         TaskTable(store).delete(task.task_id)
     assert [step.left for step in _forget(store)][-1]
     assert store.waits.find(one.wait_id) == one

@@ -68,7 +68,7 @@ class _Host:
         self.clock = clock
         places = paths.resolve({"ACU_HOME": str(home)})
         instance.prepare(places)
-        instance.sweep(places)
+        instance.remove_leftovers(places)
         self._places = places
         self._log = places.debug_log.open("ab", buffering=0)
         self.app = App(settings, places, clock, {}, self._log, {}, HANDLERS, FEATURES, redaction)

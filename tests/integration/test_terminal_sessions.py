@@ -82,7 +82,7 @@ def test_the_usual_server_is_that_of_the_environment_and_not_one_we_live_in(
     )
     (found,) = surveyed(loop, sessions, "build").sessions
     assert (found.name, found.chains, found.pane) == ("büild", (), None)
-    place = sessions.place("büild", ())
+    place = sessions.find_window("büild", ())
     assert place is None  # nobody watches it
 
 
@@ -128,7 +128,7 @@ def test_a_tmux_that_does_not_tell_is_a_fault(
     assert words in surveyed(loop, sessions, "build").fault
     sessions.watch("wait", "build", text=True)
     turned(loop, lambda: "build" in sessions.newest)
-    place = sessions.place("build", ())
+    place = sessions.find_window("build", ())
     assert isinstance(place, Verdict)
     assert (place.code, words in place.detail) == ("session_unread", True)
 

@@ -42,7 +42,7 @@ class Quick(CallClock):
     async def sleep(self, seconds: float) -> None:
         self.slept.append(seconds)
 
-    def part(self) -> float:
+    def random_part(self) -> float:
         return 0.5
 
 

@@ -53,7 +53,7 @@ class _Servers:
         except TimeoutError as fault:
             raise Unavailable(what) from fault
 
-    async def find(self, wanted: Any) -> str:
+    async def find_stream(self, wanted: Any) -> str:
         return str(wanted.name)
 
     async def stream_info(self, name: str) -> Any:

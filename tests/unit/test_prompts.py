@@ -84,8 +84,8 @@ def test_the_commentary() -> None:
 def test_the_agent_is_told_of_outcomes_between_marks() -> None:
     run = Run(RunSpec("export it", backend="vllm"), 0.0)
     run.begin()
-    run.take(ModelAnswer(1.0, calls=(ChatCall("c1", "do", json.dumps({"instruction": "click Save"})),)))
-    think = run.take(Did(2.0, "unverified", escaping("seen", "instruction"), effective=False))
+    run.take_event(ModelAnswer(1.0, calls=(ChatCall("c1", "do", json.dumps({"instruction": "click Save"})),)))
+    think = run.take_event(Did(2.0, "unverified", escaping("seen", "instruction"), effective=False))
     assert isinstance(think, Think)
     (answer,) = (message for message in think.messages if message.role == "tool")
     assert_kept_in(answer.text, "seen")

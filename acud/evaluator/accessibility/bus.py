@@ -68,10 +68,10 @@ class BatchingSocket:
         self._waiting += data
         if not self._scheduled:
             self._scheduled = True
-            self._loop.call_soon(self._flush)
+            self._loop.call_soon(self._send_waiting)
         return len(data)
 
-    def _flush(self) -> None:
+    def _send_waiting(self) -> None:
         self._scheduled = False
         if not self._waiting or self._sock.fileno() < 0:
             return
@@ -84,7 +84,7 @@ class BatchingSocket:
         del self._waiting[:sent]
         if self._waiting:
             self._scheduled = True
-            self._loop.call_later(_FULL_S, self._flush)
+            self._loop.call_later(_FULL_S, self._send_waiting)
 
 
 class NoAnswer(Exception):
@@ -184,7 +184,7 @@ class BusConnection:
         daemon, member = "org.freedesktop.DBus", "AddMatch" if wanted else "RemoveMatch"
         await self.call(daemon, "/org/freedesktop/DBus", (daemon, member), "s", rule)
 
-    async def settle(self) -> None:
+    async def handle_pending(self) -> None:
         """Wait until every signal that the bus had accepted before this call was handled."""
         daemon = "org.freedesktop.DBus"
         await self.call(daemon, "/org/freedesktop/DBus", (f"{daemon}.Peer", "Ping"))
@@ -294,7 +294,7 @@ class AccessibilityBus:
 
 
 class AccessibilityBuses:
-    """Owns the connections; `close` ends them, twice is harmless."""
+    """Owns the connections; `close` ends them, and a second `close` is harmless."""
 
     def __init__(self) -> None:
         self._buses: OrderedDict[tuple[str, str], AccessibilityBus] = OrderedDict()

@@ -70,7 +70,7 @@ class _Parent:
         self._size = (0, 0)
 
     async def hit(self, x: int, y: int) -> _Hit | None:
-        child = await self._child((COMPONENT, "GetAccessibleAtPoint"), "iiu", x, y, self._space)
+        child = await self._ask_child((COMPONENT, "GetAccessibleAtPoint"), "iiu", x, y, self._space)
         if child is None or child == self._ref:
             return None
         try:
@@ -80,9 +80,9 @@ class _Parent:
             fault.raise_if_gone()
             return None
         self._on_answer()
-        return None if role in HEADERS else _Hit(int(index), await self._place(child, int(index)))
+        return None if role in HEADERS else _Hit(int(index), await self._find_cell(child, int(index)))
 
-    async def _place(self, child: Ref, index: int) -> tuple[int, int] | None:
+    async def _find_cell(self, child: Ref, index: int) -> tuple[int, int] | None:
         try:
             row, column = await self._connection.get(*child, (_CELL, "Position"))
             return int(row), int(column)
@@ -119,16 +119,16 @@ class _Parent:
         return self._size
 
     async def cell(self, row: int, column: int) -> Ref | None:
-        return await self._child((_TABLE, "GetAccessibleAt"), "ii", row, column)
+        return await self._ask_child((_TABLE, "GetAccessibleAt"), "ii", row, column)
 
     async def column_header(self, column: int) -> Ref | None:
-        return await self._child((_TABLE, "GetColumnHeader"), "i", column)
+        return await self._ask_child((_TABLE, "GetColumnHeader"), "i", column)
 
     async def row_header(self, row: int) -> Ref | None:
-        return await self._child((_TABLE, "GetRowHeader"), "i", row)
+        return await self._ask_child((_TABLE, "GetRowHeader"), "i", row)
 
     async def item(self, index: int) -> Ref | None:
-        return await self._child((ACCESSIBLE, "GetChildAtIndex"), "i", index)
+        return await self._ask_child((ACCESSIBLE, "GetChildAtIndex"), "i", index)
 
     async def box(self, child: Ref | None) -> Rect | None:
         if child is None:
@@ -140,7 +140,7 @@ class _Parent:
     async def count(self) -> int:
         return int(await self._connection.get(*self._ref, (ACCESSIBLE, "ChildCount")))
 
-    async def _child(self, member: tuple[str, str], signature: str, *args: int) -> Ref | None:
+    async def _ask_child(self, member: tuple[str, str], signature: str, *args: int) -> Ref | None:
         try:
             (found,) = await self._connection.call(*self._ref, member, signature, *args)
         except NoAnswer as fault:
@@ -176,17 +176,17 @@ async def _find_cells(
 
     rows: list[int] = []
     rows = await _list_numbers_in_view(
-        range(first[0], count_rows), box_in_column, row_at, (data.y, data.bottom), _vertically
+        range(first[0], count_rows), box_in_column, row_at, (data.y, data.bottom), _vertical_span
     )
     columns = await _list_numbers_in_view(
-        range(first[1], count_columns), box_in_row, column_at, (data.x, data.right), _horizontally
+        range(first[1], count_columns), box_in_row, column_at, (data.x, data.right), _horizontal_span
     )
     if not rows or not columns:
         return None
     told = rows[: max(1, most // max(1, len(columns)))]
     headers = await asyncio.gather(*(_header_above(parent, column, box_in_row(column)) for column in columns))
     cells = await asyncio.gather(*(parent.cell(row, column) for row in told for column in columns))
-    return Children(_unique((*headers, *cells)), is_cut=len(told) < len(rows))
+    return Children(_drop_repeats((*headers, *cells)), is_cut=len(told) < len(rows))
 
 
 async def _items(parent: _Parent, points: Iterable[tuple[int, int]], view: Rect, most: int) -> Children | None:
@@ -207,10 +207,10 @@ async def _items(parent: _Parent, points: Iterable[tuple[int, int]], view: Rect,
         return -1 if hit is None else hit.number
 
     indices = range(max(0, hit.number - _AT_ONCE // 2), await parent.count())
-    found = await _list_numbers_in_view(indices, box_at, index_at, (view.y, view.bottom), _vertically)
+    found = await _list_numbers_in_view(indices, box_at, index_at, (view.y, view.bottom), _vertical_span)
     if not found:
         return None
-    return Children(_unique(refs[index] for index in found[:most]), is_cut=len(found) > most)
+    return Children(_drop_repeats(refs[index] for index in found[:most]), is_cut=len(found) > most)
 
 
 async def _list_numbers_in_view(
@@ -248,11 +248,11 @@ def _is_seen(span: tuple[int, int], view: tuple[int, int]) -> bool:
     return shown >= max(_LEAST_PX, min(_ENOUGH_PX, (span[1] - span[0]) / 2))
 
 
-def _vertically(box: Rect) -> tuple[int, int]:
+def _vertical_span(box: Rect) -> tuple[int, int]:
     return box.y, box.bottom
 
 
-def _horizontally(box: Rect) -> tuple[int, int]:
+def _horizontal_span(box: Rect) -> tuple[int, int]:
     return box.x, box.right
 
 
@@ -279,5 +279,5 @@ def _without_headers(view: Rect, top: Rect | None, left: Rect | None) -> Rect:
     return Rect(x, y, view.right - x, view.bottom - y)
 
 
-def _unique(refs: Iterable[Ref | None]) -> tuple[Ref, ...]:
+def _drop_repeats(refs: Iterable[Ref | None]) -> tuple[Ref, ...]:
     return tuple(dict.fromkeys(ref for ref in refs if ref is not None))

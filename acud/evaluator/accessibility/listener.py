@@ -114,15 +114,15 @@ class AccessibilityListener:
 
     async def start(self) -> None:
         """Register for the toolkits' events. Raises: NoAnswer, Unavailable."""
-        self._connection.listen(self._take)
-        self._connection.when_ended(self._notify)
+        self._connection.listen(self._handle_signal)
+        self._connection.when_ended(self._notify_waiters)
         await asyncio.gather(self._connection.match(_NAMES), self._connection.match(_ROOTS))
         place = (_REGISTRY, "/org/a11y/atspi/registry", (_REGISTRY, "RegisterEvent"), "s")
         await asyncio.gather(*(self._connection.call(*place, event) for event in _EVENTS))
 
-    async def settle(self) -> None:
+    async def handle_pending(self) -> None:
         """Wait until every event sent before this call is handled. Raises: Unavailable when the bus is gone."""
-        await self._connection.settle()
+        await self._connection.handle_pending()
 
     async def follow(self, peer: str) -> None:
         if peer not in self._peers:
@@ -166,7 +166,7 @@ class AccessibilityListener:
 
     # ---- called by the connection: it must not raise, and be quick ---------------------------------------------------
 
-    def _take(self, message: Message) -> None:
+    def _handle_signal(self, message: Message) -> None:
         self.heard += 1
         if message.sender == _DAEMON:
             if message.member != "NameOwnerChanged" or not self._owner_changed(*message.body[:3]):
@@ -175,9 +175,9 @@ class AccessibilityListener:
             self._handle_event(str(message.sender), message)
         elif message.path == ROOT:
             self.roots_changed = True
-        self._notify()
+        self._notify_waiters()
 
-    def _notify(self) -> None:
+    def _notify_waiters(self) -> None:
         for callback in tuple(self._callbacks):
             callback()
 

@@ -49,7 +49,7 @@ class Mirrored:
 
     @property
     def is_hung(self) -> bool:
-        """Whether it did not answer when it was asked last."""
+        """Whether the application did not answer the last time."""
         return self.reading.is_hung
 
     @property
@@ -108,7 +108,7 @@ class Mirrored:
         self._limits = limits
 
     def is_due(self) -> bool:
-        """Return whether it must be read: something is in doubt, and no pause for a hung application is running."""
+        """Return whether the application must be read: a part is in doubt, and no pause runs because it hung."""
         return (self._is_due or bool(self.reading.failure)) and time.monotonic() >= self._retry_at
 
     def due_s(self) -> float | None:
@@ -118,13 +118,13 @@ class Mirrored:
             return max(self._retry_at - now, _RETRY_S[0])
         return max(0.0, min(at for at, _ in self._late) + LATE_S - now) if self._late else None
 
-    async def read(self, connection: BusConnection, windows: Sequence[WindowInfo], budget: WalkBudget) -> None:
+    async def read_doubtful(self, connection: BusConnection, windows: Sequence[WindowInfo], budget: WalkBudget) -> None:
         """Read what is in doubt. Raises: Unavailable when the bus is gone. A hung application keeps its last reading;
         one that ended keeps nothing.
         """
         before = self.reading
         reading = AppReading(self.root, self._pid, before.app if before.walk is not None else None)
-        await reading.run(connection, windows, budget, self._memory)
+        await reading.read_app(connection, windows, budget, self._memory)
         self._is_due, self.reading = False, reading
         if self.reading.is_gone:
             self.reading.walk = None
@@ -183,7 +183,7 @@ class Mirror:
             try:
                 tree = await self._read_fresh(asked_s - max_age_s, limits, windows, changed_boxes)
             except Unavailable:
-                await self._lose()
+                await self._close_connections()
                 raise
         return tree if limits.offscreen else tree.showing()  # another asker's are remembered
 
@@ -203,7 +203,7 @@ class Mirror:
 
     async def close(self) -> None:
         async with self._turn:
-            await self._lose()
+            await self._close_connections()
 
     # ---- one turn ----------------------------------------------------------------------------------------------------
 
@@ -213,28 +213,28 @@ class Mirror:
         begun = time.monotonic()
         try:
             async with asyncio.timeout(limits.walk_s):
-                listener, connection = await self._ready()
-                await self._list(listener, connection)
+                listener, connection = await self._get_listener()
+                await self._update_apps(listener, connection)
                 for peer, app in self._apps.items():
-                    await self._doubt(listener, peer, app, since_s, limits, windows, changed_boxes)
+                    await self._doubt_widgets(listener, peer, app, since_s, limits, windows, changed_boxes)
         except TimeoutError as fault:
             raise Unavailable(f"the accessibility bus did not answer in {limits.walk_s:g} s") from fault
-        await self._read(connection, windows, limits, begun + limits.walk_s)
-        self._drop(listener)
+        await self._read_due_apps(connection, windows, limits, begun + limits.walk_s)
+        self._drop_ended_apps(listener)
         return self._build_tree(listener, windows, (time.monotonic() - begun) * 1000)
 
-    async def _ready(self) -> tuple[AccessibilityListener, BusConnection]:
+    async def _get_listener(self) -> tuple[AccessibilityListener, BusConnection]:
         """Return the listener, with every event so far handled, and a connection to read over."""
         if self._listener is not None and (not self._listener.is_open or self._listener.registry_is_new):
-            await self._lose()
+            await self._close_connections()
         connection = await self._bus.connection()
         if self._listener is not None and self._bus.address != self._address:
-            await self._lose()
+            await self._close_connections()
             connection = await self._bus.connection()
         if self._listener is None:
             self._listener = await self._start_listener()
             self._address = self._bus.address
-        await self._listener.settle()
+        await self._listener.handle_pending()
         return self._listener, connection
 
     async def _start_listener(self) -> AccessibilityListener:
@@ -248,7 +248,7 @@ class Mirror:
             raise
         return listener
 
-    async def _list(self, listener: AccessibilityListener, connection: BusConnection) -> None:
+    async def _update_apps(self, listener: AccessibilityListener, connection: BusConnection) -> None:
         """Bring the list of applications up to date, in the order of the registry."""
         if not listener.roots_changed:
             return
@@ -257,7 +257,7 @@ class Mirror:
         self._apps = {root.peer: self._apps.get(root.peer) or Mirrored(root, pid) for root, pid in found}
         await asyncio.gather(*(listener.follow(peer) for peer in self._apps))
 
-    async def _doubt(
+    async def _doubt_widgets(
         self,
         listener: AccessibilityListener,
         peer: str,
@@ -276,7 +276,7 @@ class Mirror:
             app.doubt(marks)
             app.doubt_pixels(changed_boxes)
 
-    async def _read(
+    async def _read_due_apps(
         self, connection: BusConnection, windows: Sequence[WindowInfo], limits: Limits, until: float
     ) -> None:
         due = [app for app in self._apps.values() if app.is_due()]
@@ -285,14 +285,14 @@ class Mirror:
         self.read += len(due)
         budget = WalkBudget(limits, until)
         budget.nodes -= sum(app.widgets for app in self._apps.values() if app not in due)
-        await asyncio.gather(*(app.read(connection, windows, budget) for app in due))
+        await asyncio.gather(*(app.read_doubtful(connection, windows, budget) for app in due))
         for app in due:
             app.cut = budget.cut
         if any(app.is_hung for app in due):
             # Calls that wait on the hung one would pile up in the connection.
             await self._bus.close()
 
-    def _drop(self, listener: AccessibilityListener) -> None:
+    def _drop_ended_apps(self, listener: AccessibilityListener) -> None:
         self._apps = {peer: app for peer, app in self._apps.items() if app.is_gone or peer not in listener.left}
         listener.left.clear()
 
@@ -311,7 +311,7 @@ class Mirror:
             listener.leave(peer)
         return msgspec.structs.replace(self._tree, version=self._version, ms=ms)
 
-    async def _lose(self) -> None:
+    async def _close_connections(self) -> None:
         self._apps.clear()
         if self._listener is not None:
             listener, self._listener = self._listener, None

@@ -83,7 +83,7 @@ def place_of(
     if on_screen is not None and (scale := _screen_scale(on_screen, window, is_whole=is_whole)):
         return WindowPlace(window.window_id, scale=scale)
     if in_window is not None and (scale := _window_scale(in_window, window, is_whole=is_whole)):
-        return WindowPlace(window.window_id, _origin(_scale_box(in_window, scale), window.bounds), scale=scale)
+        return WindowPlace(window.window_id, _find_origin(_scale_box(in_window, scale), window.bounds), scale=scale)
     return WindowPlace(window.window_id, is_known=False)
 
 
@@ -133,7 +133,7 @@ def _move_into_popup(
     if not may_float or any(one.window_id == place.window for one in popups):
         return place
     box = place.box(widget.on_screen, widget.in_window)
-    found = next((one for one in popups if box is not None and _holds(one.bounds, box)), None)
+    found = next((one for one in popups if box is not None and _contains_nearly(one.bounds, box)), None)
     return place if found is None else replace(place, window=found.window_id, clip=found.bounds)
 
 
@@ -151,19 +151,19 @@ def _move_into_popover_of_gtk_4(
     in_popup = _scale_box(own.shift(-around.x, -around.y), place.scale)
     owners = {0, place.window, *(one.owner for one in popups if one.window_id == place.window)}
     others = (one for one in popups if one.owner in owners and one.window_id != place.window)
-    found = next((one for one in others if _fills(in_popup, one.bounds)), None)
+    found = next((one for one in others if _fills_bounds(in_popup, one.bounds)), None)
     if found is None:
         return place
     origin = round(found.bounds.x - around.x * place.scale), round(found.bounds.y - around.y * place.scale)
     return replace(place, window=found.window_id, origin=origin, clip=found.bounds)
 
 
-def _holds(bounds: Rect, box: Rect) -> bool:
+def _contains_nearly(bounds: Rect, box: Rect) -> bool:
     slack = 2 * _SLACK_PX
     return Rect(bounds.x - _SLACK_PX, bounds.y - _SLACK_PX, bounds.w + slack, bounds.h + slack).contains(box)
 
 
-def _fills(own: Rect, bounds: Rect) -> bool:
+def _fills_bounds(own: Rect, bounds: Rect) -> bool:
     is_inside = Rect(0, 0, bounds.w, bounds.h).contains(own)
     return is_inside and bounds.w - own.w <= _MARGIN_PX and bounds.h - own.h <= _MARGIN_PX
 
@@ -174,11 +174,11 @@ def _correct_for_page(place: WindowPlace, widget: WidgetAnswers, parent: WidgetA
     """
     around = place.box(parent.on_screen, parent.in_window)
     box = place.box(widget.on_screen, widget.in_window)
-    if place.scale == 1.0 or around is None or box is None or _holds(around, box):
+    if place.scale == 1.0 or around is None or box is None or _contains_nearly(around, box):
         return place
     plain = replace(place, scale=1.0)
     own = plain.box(widget.on_screen, widget.in_window)
-    return plain if own is not None and _holds(around, own) else replace(place, is_known=False)
+    return plain if own is not None and _contains_nearly(around, own) else replace(place, is_known=False)
 
 
 # ---- LibreOffice ---------------------------------------------------------------------------------------------------
@@ -221,16 +221,16 @@ def _has_size_of(box: Rect, bounds: Rect) -> bool:
 
 def _screen_scale(box: Rect, window: WindowInfo, *, is_whole: bool) -> float:
     """Return the scale at which a top-level's own box is where its window is; 0.0: it is not."""
-    if _agrees(box, window.bounds) and _size_scale(box, window, is_whole=is_whole) in (0.0, 1.0):
+    if _has_bounds(box, window.bounds) and _size_scale(box, window, is_whole=is_whole) in (0.0, 1.0):
         return 1.0
     for outer in (window.outside, window.bounds):
-        scale = _ratio(box, outer, is_whole=is_whole)
+        scale = _ratio_of(box, outer, is_whole=is_whole)
         there = _scale_box(box, scale)
         if scale and max(abs(there.x - outer.x), abs(there.y - outer.y)) <= _SLACK_PX * max(scale, 1.0):
             return scale
-    if _agrees(box, window.bounds):
+    if _has_bounds(box, window.bounds):
         return 1.0
-    return next((float(n) for n in (2, 3) if is_whole and _agrees(_scale_box(box, n), window.bounds, n)), 0.0)
+    return next((float(n) for n in (2, 3) if is_whole and _has_bounds(_scale_box(box, n), window.bounds, n)), 0.0)
 
 
 def _window_scale(box: Rect, window: WindowInfo, *, is_whole: bool) -> float:
@@ -247,10 +247,10 @@ def _window_scale(box: Rect, window: WindowInfo, *, is_whole: bool) -> float:
 
 
 def _size_scale(box: Rect, window: WindowInfo, *, is_whole: bool) -> float:
-    return _ratio(box, window.bounds, is_whole=is_whole) or _ratio(box, window.outside, is_whole=is_whole)
+    return _ratio_of(box, window.bounds, is_whole=is_whole) or _ratio_of(box, window.outside, is_whole=is_whole)
 
 
-def _ratio(box: Rect, real: Rect, *, is_whole: bool) -> float:
+def _ratio_of(box: Rect, real: Rect, *, is_whole: bool) -> float:
     """Return how much larger `real` is than `box` in both directions, 0.0 where they differ."""
     if _has_size_of(box, real):
         return 1.0
@@ -272,14 +272,14 @@ def _scale_box(box: Rect, scale: float) -> Rect:
     return Rect(x, y, round(box.right * scale) - x, round(box.bottom * scale) - y)
 
 
-def _agrees(box: Rect, bounds: Rect, scale: float = 1.0) -> bool:
+def _has_bounds(box: Rect, bounds: Rect, scale: float = 1.0) -> bool:
     """Return whether a top-level's own box is that client area, or its frame, or lies inside it (drawn shadows)."""
     sides = (bounds.x - box.x, bounds.y - box.y, box.right - bounds.right, box.bottom - bounds.bottom)
     frame, slack = _FRAME_PX * scale, _SLACK_PX * scale
     return all(-frame <= side <= frame for side in sides) and (min(sides) >= -slack or max(sides) <= slack)
 
 
-def _origin(in_window: Rect, bounds: Rect) -> tuple[int, int]:
+def _find_origin(in_window: Rect, bounds: Rect) -> tuple[int, int]:
     """Return where window coordinates begin: at the client area, or, with a frame counted, above and left of it."""
     spare_x, spare_y = (bounds.w - in_window.w) // 2, (bounds.h - in_window.h) // 2
     return bounds.x + max(spare_x, 0), bounds.y + max(spare_y, 0)

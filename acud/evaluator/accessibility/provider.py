@@ -112,21 +112,21 @@ class AtSpiProvider:
 
     async def close(self) -> None:
         for key in list(self._mirrors):
-            self._end(key)
+            self._end_mirror(key)
         await asyncio.gather(*self._closing)
 
     def _end_oldest(self) -> None:
         idle = [key for key in self._mirrors if not self._asks.get(key)]
         for key in idle[: max(0, len(self._mirrors) - MOST_MIRRORS)]:
-            self._end(key)
+            self._end_mirror(key)
 
     def _end_later(self, key: BusKey) -> None:
         if timer := self._timers.pop(key, None):
             timer.cancel()
         if key in self._mirrors and not self._asks[key]:
-            self._timers[key] = asyncio.get_running_loop().call_later(self._ttl_s, self._end, key)
+            self._timers[key] = asyncio.get_running_loop().call_later(self._ttl_s, self._end_mirror, key)
 
-    def _end(self, key: BusKey) -> None:
+    def _end_mirror(self, key: BusKey) -> None:
         if timer := self._timers.pop(key, None):
             timer.cancel()
         self._asks.pop(key, None)
@@ -188,7 +188,7 @@ class GuardedProvider:
     async def read(self, ask: AccessibilityAsk) -> Tree:
         """See AccessibilityProvider. Its answer is bounded and checked."""
         try:
-            tree = _check_tree(await _answer(self._provider.read(ask), ask.limits.walk_s + _GRACE_S))
+            tree = _check_tree(await _run_foreign(self._provider.read(ask), ask.limits.walk_s + _GRACE_S))
         except Unavailable as fault:
             self._log.warning("accessibility.provider_failed", provider=self.name, reason=fault.message)
             raise
@@ -198,7 +198,7 @@ class GuardedProvider:
 
     async def close(self) -> None:
         try:
-            await _answer(self._provider.close(), _GRACE_S)
+            await _run_foreign(self._provider.close(), _GRACE_S)
         except Unavailable as fault:
             self._log.warning("accessibility.provider_failed", provider=self.name, reason=fault.message)
 
@@ -209,7 +209,7 @@ async def load_installed() -> tuple[list[AccessibilityProvider], list[ProviderFa
     broken = []
     for entry in entry_points(group=GROUP):
         try:
-            made.append(await _answer(asyncio.to_thread(_make, entry), _LOAD_S))
+            made.append(await _run_foreign(asyncio.to_thread(_load_provider, entry), _LOAD_S))
         except Unavailable as fault:
             broken.append(ProviderFault(entry.name, fault.message[:_MAX_REASON]))
     return made, broken
@@ -223,7 +223,7 @@ def _check_tree(tree: object) -> Tree:
     return tree
 
 
-async def _answer(work: Coroutine[Any, Any, Value], within_s: float) -> Value:
+async def _run_foreign(work: Coroutine[Any, Any, Value], within_s: float) -> Value:
     """Run foreign code and return its result. Raises: Unavailable for every exception of it."""
     task = asyncio.ensure_future(work)
     task.add_done_callback(_retrieve_exception)
@@ -240,10 +240,10 @@ async def _answer(work: Coroutine[Any, Any, Value], within_s: float) -> Value:
 
 
 def _retrieve_exception(task: asyncio.Future[Any]) -> None:
-    """Retrieve what a task raised after its caller stopped waiting, or asyncio logs it."""
+    """Retrieve the exception of a task whose caller stopped waiting, or asyncio logs it."""
     if not task.cancelled():
         task.exception()
 
 
-def _make(entry: EntryPoint) -> AccessibilityProvider:
+def _load_provider(entry: EntryPoint) -> AccessibilityProvider:
     return GuardedProvider(entry.load()(), entry.name)

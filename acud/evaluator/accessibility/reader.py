@@ -40,7 +40,7 @@ class AppReading:
         self.is_cut_short = False
         self._is_known = remembered is not None
 
-    async def run(
+    async def read_app(
         self,
         connection: BusConnection,
         windows: Sequence[WindowInfo],
@@ -69,7 +69,7 @@ class AppReading:
                 await self._ask_identity(WidgetClient(connection))
             asker = WidgetClient(connection, is_gtk_4=self.app.is_gtk_4)
             self.walk = AppWalk(asker, self.root, self.app, windows, budget, memory)
-            await self.walk.run()
+            await self.walk.ask_widgets()
         except NoAnswer as fault:
             self.is_gone = fault.is_gone
             self.failure = "it ended while it was read" if fault.is_gone else f"it refuses to be read: {fault}"
@@ -115,7 +115,7 @@ class TreeReader:
         connection = await self._bus.connection()
         readings = await self._applications(connection, limits, pids)
         budget = WalkBudget(limits, begun + limits.walk_s)
-        await asyncio.gather(*(reading.run(connection, windows, budget) for reading in readings))
+        await asyncio.gather(*(reading.read_app(connection, windows, budget) for reading in readings))
         if any(reading.is_hung for reading in readings):
             # Calls that wait on the hung one would pile up in the connection.
             await self._bus.close()
@@ -139,7 +139,7 @@ async def applications(connection: BusConnection) -> list[tuple[Ref, int]]:
         roots = await WidgetClient(connection).children(REGISTRY)
     except NoAnswer as fault:
         raise Unavailable(f"the registry of the accessibility bus does not answer: {fault}") from fault
-    found = await asyncio.gather(*(_pid(connection, root) for root in roots))
+    found = await asyncio.gather(*(_ask_pid(connection, root) for root in roots))
     return [(root, pid) for root, pid in zip(roots, found, strict=True) if pid is not None]
 
 
@@ -171,7 +171,7 @@ def _process_name(pid: int) -> str:
         return ""
 
 
-async def _pid(connection: BusConnection, root: Ref) -> int | None:
+async def _ask_pid(connection: BusConnection, root: Ref) -> int | None:
     """Return the process behind an application; None when it left meanwhile."""
     try:
         return await connection.pid_of(root.peer)

@@ -52,7 +52,7 @@ class WalkBudget:
         self.asked = limits.max_nodes * (1 + _HIDDEN_PER_NODE)
         self.cut = ""
 
-    def take(self, steps: Sequence[WalkStep]) -> Sequence[WalkStep]:
+    def take_steps(self, steps: Sequence[WalkStep]) -> Sequence[WalkStep]:
         """Return as many of `steps` as may be asked."""
         few = steps[: max(0, min(self.nodes, self.asked))]
         self.asked -= len(few)
@@ -72,7 +72,7 @@ class WalkStep(Struct, frozen=True):
 
 
 class WalkedWidget(Struct):
-    """A widget that was asked. `is_whole`: all that it is to be asked was asked."""
+    """A widget that was asked. `is_whole`: every question to it was answered."""
 
     step: WalkStep
     place: WindowPlace
@@ -81,7 +81,7 @@ class WalkedWidget(Struct):
 
 
 class AppWalk:
-    """One application's walk. `run` ends by itself or is cancelled; `found` holds what was read until then.
+    """One application's walk. `ask_widgets` ends by itself or is cancelled; `found` holds what was read until then.
 
     Widgets that `memory` holds are not asked again.
     """
@@ -122,7 +122,7 @@ class AppWalk:
         cut = sum(one.widget.asked.beyond for one in self.found if one.widget.asked.is_cut)
         return self._waiting + self._skipped + cut + len(self._offscreen)
 
-    async def run(self) -> None:
+    async def ask_widgets(self) -> None:
         """Ask every widget that shows. Raises: NoAnswer when the application is gone, Unavailable when the bus is."""
         tops = await self._asker.children(self._root)
         self.answers += 1
@@ -155,13 +155,13 @@ class AppWalk:
         below: list[WalkStep] = []
         for start in range(0, len(level), _AT_ONCE):
             wanted = level[start : start + _AT_ONCE]
-            steps = self._budget.take(wanted)
-            known = [self._recall(step) for step in steps]
+            steps = self._budget.take_steps(wanted)
+            known = [self._find_remembered(step) for step in steps]
             unknown = [step for step, one in zip(steps, known, strict=True) if not one]
             fresh = iter(await asyncio.gather(*map(self._ask_widget, unknown)))
             answers = [one.asked if one else next(fresh) for one in known]
             kept = [
-                (self._record(step, asked, one), one)
+                (self._record_widget(step, asked, one), one)
                 for step, asked, one in zip(steps, answers, known, strict=True)
                 if asked is not None
             ]
@@ -185,7 +185,7 @@ class AppWalk:
                 found.append(step)
         return found
 
-    def _recall(self, step: WalkStep) -> RememberedWidget | None:
+    def _find_remembered(self, step: WalkStep) -> RememberedWidget | None:
         """Return the remembered widget, unless an earlier walk asked it less for being out of sight."""
         known = self._memory.get(step.ref)
         is_less = known is not None and not known.role and known.asked.states & State.VISIBLE
@@ -242,10 +242,10 @@ class AppWalk:
             step = around.step
         return box
 
-    def _record(self, step: WalkStep, answers: WidgetAnswers, remembered: RememberedWidget | None) -> int:
+    def _record_widget(self, step: WalkStep, answers: WidgetAnswers, remembered: RememberedWidget | None) -> int:
         """Record a widget as found and return its index, -1 for one that does not show."""
         at, read_s = step.place, remembered.read_s if remembered else time.monotonic()
-        parent, top = self._around(step)
+        parent, top = self._find_parent_and_top(step)
         inside = self.found[step.parent].widget.asked if step.parent >= 0 else None
         if not answers.role and self._is_scrolled_away(step, answers):
             self._offscreen.append(step)
@@ -273,7 +273,7 @@ class AppWalk:
         is_wanted = self._limits.offscreen and not self._is_offscreen and step.is_in_page
         return is_wanted and answers.states & (State.VISIBLE | State.DEFUNCT) == State.VISIBLE
 
-    def _around(self, step: WalkStep) -> tuple[Ref, Ref]:
+    def _find_parent_and_top(self, step: WalkStep) -> tuple[Ref, Ref]:
         """Return the parent and the top-level widget; each is the widget itself for a top-level one."""
         if step.parent < 0:
             return step.ref, step.ref

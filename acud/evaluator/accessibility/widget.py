@@ -283,7 +283,7 @@ class WidgetMemory:
         return len(self._kept)
 
     def get(self, ref: Ref) -> RememberedWidget | None:
-        """Return the remembered widget, or None when it must be asked."""
+        """Return the remembered widget, or None when the application must be asked."""
         return self._kept.get(ref)
 
     def keep(self, widgets: dict[Ref, RememberedWidget]) -> None:
@@ -296,14 +296,14 @@ class WidgetMemory:
         return had
 
     def forget_older(self, than_s: float) -> bool:
-        return self._forget(lambda _, one: one.read_s < than_s)
+        return self._forget_doubtful(lambda _, one: one.read_s < than_s)
 
     def forget(self, paths: Collection[str]) -> bool:
-        return bool(paths) and self._forget(lambda ref, _: ref.path in paths)
+        return bool(paths) and self._forget_doubtful(lambda ref, _: ref.path in paths)
 
     def forget_windows(self, windows: Collection[int]) -> bool:
         """Forget everything in these X windows, and every top-level widget (it may be in one of them now)."""
-        return self._forget(lambda ref, one: one.window in windows or ref == one.top)
+        return self._forget_doubtful(lambda ref, one: one.window in windows or ref == one.top)
 
     def forget_around(self, paths: Collection[str]) -> bool:
         """Forget the whole top-level windows that these widgets are in. A widget that is not known may be in any."""
@@ -313,7 +313,7 @@ class WidgetMemory:
         if len(tops) < len(paths):
             return self.forget_all()
         around = set(tops.values())
-        return self._forget(lambda _, one: one.top in around)
+        return self._forget_doubtful(lambda _, one: one.top in around)
 
     def forget_in(self, areas: Sequence[Rect]) -> bool:
         """Forget the widgets that touch these display areas, and with them what is hidden in them or scrolled away: it
@@ -329,9 +329,9 @@ class WidgetMemory:
             is_out_of_sight = visible[ref] is None and one.parent in touched
             if is_out_of_sight or (one.box and any(one.box.intersect(area) for area in areas)):
                 touched.add(ref)
-        return self._forget(lambda ref, _: ref in touched)
+        return self._forget_doubtful(lambda ref, _: ref in touched)
 
-    def _forget(self, is_doubtful: Callable[[Ref, RememberedWidget], bool]) -> bool:
+    def _forget_doubtful(self, is_doubtful: Callable[[Ref, RememberedWidget], bool]) -> bool:
         kept = {ref: one for ref, one in self._kept.items() if not is_doubtful(ref, one)}
         had, self._kept = len(kept) < len(self._kept), kept
         return had

@@ -115,11 +115,11 @@ class ClaudeProvider:
 def _format_messages(request: ChatRequest) -> list[dict[str, Any]]:
     """Return the conversation with alternating roles; answers of tools come first in the user's message."""
     last = last_user(request.messages)
-    pictures = [_image(one.base64) for one in request.pictures]
+    pictures = [_encode_image(one.base64) for one in request.pictures]
     told: list[dict[str, Any]] = []
     for index, message in enumerate(request.messages):
         role = "assistant" if message.role == "assistant" else "user"
-        blocks = _blocks(message, pictures if index == last else [])
+        blocks = _encode_blocks(message, pictures if index == last else [])
         if told and told[-1]["role"] == role:
             told[-1]["content"] += blocks
         else:
@@ -127,14 +127,14 @@ def _format_messages(request: ChatRequest) -> list[dict[str, Any]]:
     return told + ([{"role": "user", "content": pictures}] if pictures and last < 0 else [])
 
 
-def _blocks(message: ChatMessage, pictures: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _encode_blocks(message: ChatMessage, pictures: list[dict[str, Any]]) -> list[dict[str, Any]]:
     if message.role == "tool":
         return [{"type": "tool_result", "tool_use_id": message.call_id, "content": message.text}]
     text = [{"type": "text", "text": message.text}] if message.text else []
-    return [*pictures, *text, *(_use(call) for call in message.calls)]
+    return [*pictures, *text, *(_encode_tool_use(call) for call in message.calls)]
 
 
-def _use(call: ChatCall) -> dict[str, Any]:
+def _encode_tool_use(call: ChatCall) -> dict[str, Any]:
     try:
         given = decode_json(call.arguments or "{}", dict[str, Any])
     except msgspec.DecodeError:
@@ -143,7 +143,7 @@ def _use(call: ChatCall) -> dict[str, Any]:
     return {"type": "tool_use", "id": call.call_id, "name": call.name, "input": given}
 
 
-def _image(data: str) -> dict[str, Any]:
+def _encode_image(data: str) -> dict[str, Any]:
     return {"type": "image", "source": {"type": "base64", "media_type": "image/jpeg", "data": data}}
 
 

@@ -64,9 +64,9 @@ class Concurrency:
         return int(self._limit)
 
     @asynccontextmanager
-    async def place(self) -> AsyncIterator[None]:
+    async def hold_place(self) -> AsyncIterator[None]:
         """Hold a place during the block, in the order of coming; learn from how it ends and what it took."""
-        await self._enter()
+        await self._wait_for_turn()
         began = self._now()
         try:
             yield
@@ -74,12 +74,12 @@ class Concurrency:
             # A call that began before the last cut brings no news.
             if fault.status in _FULL and began > self._full_at:
                 self._full_at, self._before = self._now(), None
-                self._cut(self._limit / 2)
+                self._lower_limit(self._limit / 2)
             raise
         else:
             self._note_answer(self._now() - began)
         finally:
-            self._leave()
+            self._end_turn()
 
     @asynccontextmanager
     async def seat(self, patience_s: float) -> AsyncIterator[None]:
@@ -90,14 +90,14 @@ class Concurrency:
         if is_seated:
             self._seated += 1
         else:
-            is_seated = await self._stand(patience_s)
+            is_seated = await self._wait_for_seat(patience_s)
         try:
             yield
         finally:
             self._seated -= is_seated
-            self._admit()
+            self._admit_next()
 
-    async def _stand(self, patience_s: float) -> bool:
+    async def _wait_for_seat(self, patience_s: float) -> bool:
         self._short = True
         turn = asyncio.get_running_loop().create_future()
         self._standing.append(turn)
@@ -107,13 +107,13 @@ class Concurrency:
         except asyncio.CancelledError:
             if turn.done():
                 self._seated -= 1
-                self._admit()
+                self._admit_next()
             raise
         finally:
             turn.cancel()
         return not turn.cancelled()
 
-    async def _enter(self) -> None:
+    async def _wait_for_turn(self) -> None:
         if self._running < self.limit and not self._waiting:
             self._running += 1
             return
@@ -125,27 +125,27 @@ class Concurrency:
             await turn
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled():
-                self._leave()
+                self._end_turn()
             raise
 
     def _grow_soon(self) -> None:
         if self._growing is None and self.limit < self._most and not self._wary:
-            self._growing = asyncio.get_running_loop().call_later(self._grow_s, self._grow)
+            self._growing = asyncio.get_running_loop().call_later(self._grow_s, self._raise_limit)
 
-    def _grow(self) -> None:
+    def _raise_limit(self) -> None:
         self._growing = None
         if not (self._waiting or self._standing) or self._wary:
             return
         self._limit = min(self._most, self._limit * _GROWTH)
-        self._admit()
+        self._admit_next()
         if self._waiting or self._standing:
             self._grow_soon()
 
-    def _leave(self) -> None:
+    def _end_turn(self) -> None:
         self._running -= 1
-        self._admit()
+        self._admit_next()
 
-    def _admit(self) -> None:
+    def _admit_next(self) -> None:
         while self._waiting and self._running < self.limit:
             turn = self._waiting.popleft()
             if not turn.done():
@@ -164,24 +164,24 @@ class Concurrency:
         quick_s = min(self._took_s)
         self._best_s.append(quick_s)
         if self._before is not None:
-            self._compare(*self._before, quick_s)
+            self._undo_vain_cut(*self._before, quick_s)
         elif not (self._short or self._waiting or self._standing):
             self._took_s = []  # the limit did not matter: slow answers may be to other questions
         elif quick_s > _SLOW * min(self._best_s):
             self._before = self._limit, quick_s
-            self._cut(self._limit * 3 / 4)
+            self._lower_limit(self._limit * 3 / 4)
         else:
             self._limit = min(self._most, self._limit + max(1.0, self._limit / 8) if self._wary else self._limit * 2)
             self._took_s, self._short = [], False
 
-    def _compare(self, limit: float, before_s: float, quick_s: float) -> None:
-        """Take back what slow answers led to, where it did not help."""
+    def _undo_vain_cut(self, limit: float, before_s: float, quick_s: float) -> None:
+        """Raise the limit again that slow answers lowered, if the lower limit made no answer quicker."""
         self._before = None
         self._took_s, self._short = [], False
         if quick_s > _HELPED * before_s:
             self._limit, self._wary_until = max(self._limit, limit), -math.inf
             self._best_s = deque([quick_s], maxlen=_ROUNDS)
 
-    def _cut(self, fewer: float) -> None:
+    def _lower_limit(self, fewer: float) -> None:
         self._limit, self._wary_until = max(1.0, fewer), self._now() + _WARY_S
         self._took_s, self._short = [], False

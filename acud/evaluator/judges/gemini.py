@@ -79,7 +79,7 @@ class GeminiProvider:
     thoughtless: Mapping[str, Any] = {"generationConfig": {"thinkingConfig": {"thinkingBudget": 0}}}
 
     def path(self, model: str) -> str:
-        return f"{_entry(model)}:generateContent"
+        return f"{_make_model_path(model)}:generateContent"
 
     def headers(self, key: str, request: ChatRequest | None = None) -> dict[str, str]:
         """Return the key, in a header: in an address it would stand in logs."""
@@ -107,18 +107,18 @@ class GeminiProvider:
             return ProviderAnswer("", (), "refusal", reason, answer.model_version, usage)
         if not answer.candidates:
             raise wire.no_answer(text, f"{wire.who} gave no candidate", usage)
-        return _read(wire.who, answer.candidates[0], answer, usage)
+        return _read_answer(wire.who, answer.candidates[0], answer, usage)
 
     async def check(self, wire: HttpExchange, key: str, model: str) -> ProviderHealth:
         """Ask for the model's entry, which asks about the key as well; it is free."""
-        return ProviderHealth(_VERSION, await absent(wire, _entry(model), self.headers(key), model))
+        return ProviderHealth(_VERSION, await absent(wire, _make_model_path(model), self.headers(key), model))
 
 
-def _entry(model: str) -> str:
+def _make_model_path(model: str) -> str:
     return f"/{_VERSION}/models/{quote(model.removeprefix('models/'), safe='')}"
 
 
-def _read(who: str, candidate: _Candidate, answer: _GeminiAnswer, usage: TokenUsage) -> ProviderAnswer:
+def _read_answer(who: str, candidate: _Candidate, answer: _GeminiAnswer, usage: TokenUsage) -> ProviderAnswer:
     parts, stop, model = candidate.content.parts, candidate.finish_reason, answer.model_version
     words = "".join(part.text for part in parts if not part.thought)
     asked = (part for part in parts if part.function_call is not None)

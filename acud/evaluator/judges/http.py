@@ -194,13 +194,13 @@ class HttpExchange:
         content = None if body is None else msgspec.json.encode(body)
         given = {"accept": "application/json", "content-type": "application/json", "user-agent": "acud"}
         given |= headers | self._headers
-        client = self._open()
+        client = self._open_client()
         try:
             # Not `client.stream`: putting the url and the client's own headers together took a fifth of a call.
             request = httpx.Request(method, self._url(path), content=content, headers=given, extensions=self._times)
             response = await client.send(request, stream=True)
             try:
-                text = self.words.clean(await self._body(response))
+                text = self.words.clean(await self._read_body(response))
             finally:
                 await response.aclose()
         except (httpx.HTTPError, httpx.InvalidURL) as fault:
@@ -249,7 +249,7 @@ class HttpExchange:
         said = f"{self.who} answered 200 with error {' '.join(kinds)}: {fields.get('message')}"
         return make_status_fault(status, self.words.line(said), usage=usage)
 
-    async def _body(self, response: httpx.Response) -> bytes:
+    async def _read_body(self, response: httpx.Response) -> bytes:
         text = bytearray()
         async for chunk in response.aiter_bytes():
             text += chunk
@@ -271,12 +271,12 @@ class HttpExchange:
         if client is not None:
             await client.aclose()
 
-    def _open(self) -> httpx.AsyncClient:
+    def _open_client(self) -> httpx.AsyncClient:
         if self._client is None:
             # A proxy from the environment is for the outside world; asked for a loopback address it answers 502.
             proxied = bool(getproxies()) and not is_loopback(httpx.URL(self.url).host)
             self._client = httpx.AsyncClient(
-                transport=None if proxied else self._direct(),
+                transport=None if proxied else self._make_transport(),
                 verify=self._tls_context() if proxied else True,
                 http2=self._secure,
                 limits=self._limits,
@@ -285,7 +285,7 @@ class HttpExchange:
             )
         return self._client
 
-    def _direct(self) -> httpx.AsyncBaseTransport:
+    def _make_transport(self) -> httpx.AsyncBaseTransport:
         if self.url.startswith("http:"):
             return PlainTransport(most_idle=self._limits.max_keepalive_connections or 0, kept_s=_KEPT_S)
         trusted = self._tls_context()

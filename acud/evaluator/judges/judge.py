@@ -150,7 +150,7 @@ class PassthroughJudge:
         return JudgeReply(unknown("needs_vision", "judge `passthrough` leaves looking to the agent"), cost_usd=0.0)
 
     async def check_health(self) -> JudgeHealth:
-        """Return ready: there is nothing that could be down."""
+        """Return ready: this judge calls no server."""
         return JudgeHealth(self.name, "ready")
 
     async def close(self) -> None:

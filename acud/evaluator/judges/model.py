@@ -87,9 +87,9 @@ class Model:
             claim=question.claim,
             thinks=False,
         )
-        reply = await self._ask(request)
+        reply = await self._ask_once(request)
         spent = (reply.tokens_in, reply.tokens_out, reply.cost_usd)
-        return JudgeReply(_verdict(reply), *spent, self.name, reply.retry_after_s)
+        return JudgeReply(_read_verdict(reply), *spent, self.name, reply.retry_after_s)
 
     async def evaluate_together(
         self, questions: tuple[JudgeQuestion, ...], picture: JudgePicture
@@ -103,8 +103,8 @@ class Model:
             claim=min((one.claim for one in questions), key=lambda one: (one.priority, one.left_s)),
             thinks=False,
         )
-        reply = await self._ask(request)
-        verdicts = _verdicts(reply, len(questions))
+        reply = await self._ask_once(request)
+        verdicts = _read_verdicts(reply, len(questions))
         parts = split(verdicts, reply.tokens_in, reply.tokens_out, reply.cost_usd, self.name)
         return tuple(msgspec.structs.replace(part, retry_after_s=reply.retry_after_s) for part in parts)
 
@@ -114,7 +114,7 @@ class Model:
         """Return the model's answer, within the backend's time limit; tokens and cost are of all its tries. What it
         printed of its reasoning first is left out.
         """
-        reply = await self._ask(request)
+        reply = await self._ask_once(request)
         text = without_thought(reply.text)
         if reply.text and not text and not reply.calls and not reply.code:
             return msgspec.structs.replace(
@@ -122,7 +122,7 @@ class Model:
             )
         return msgspec.structs.replace(reply, text=text)
 
-    async def _ask(self, request: ChatRequest) -> ChatReply:
+    async def _ask_once(self, request: ChatRequest) -> ChatReply:
         model = request.model or self._settings.model
         try:
             self._check_key()
@@ -149,20 +149,20 @@ class Model:
         headers = self._dialect.headers(self._key.sent_alone(), request)
         path = self._dialect.path(model)
         try:
-            text = await self._send(path, headers, body, model, thinks=request.thinks)
+            text = await self._send_body(path, headers, body, model, thinks=request.thinks)
             return self._dialect.read(self._wire, text)
         except CallFailed as fault:
             fault.usage = self._price_usage(fault.usage, model)
             raise
 
-    async def _send(
+    async def _send_body(
         self, path: str, headers: dict[str, str], body: dict[str, Any], model: str, *, thinks: bool
     ) -> bytes:
         """Return the answer's body. Fields that the server or model refuses by name are not sent to it again."""
         hushes, body = self._can_hush and not thinks, self._replace_refused(body, model)
         try:
             return await self._wire.send(
-                "POST", path, headers, _merge(body, self._dialect.thoughtless) if hushes else body
+                "POST", path, headers, _merge_bodies(body, self._dialect.thoughtless) if hushes else body
             )
         except CallFailed as fault:
             said = fault.message.lower() if fault.status in (400, 422) else ""
@@ -172,7 +172,7 @@ class Model:
             elif not refused:
                 raise
             self._refused |= refused
-        return await self._send(path, headers, body, model, thinks=thinks)
+        return await self._send_body(path, headers, body, model, thinks=thinks)
 
     def _refused_fields(self, fault_text: str, body: dict[str, Any], model: str) -> set[tuple[str, str]]:
         if not any(word in fault_text for word in _UNSUPPORTED):
@@ -252,7 +252,7 @@ def limits(settings: BackendSettings, vision: VisionSettings, share: float) -> C
     )
 
 
-def _merge(body: dict[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+def _merge_bodies(body: dict[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
     joined = {**body}
     for name, value in more.items():
         held = joined.get(name)
@@ -260,7 +260,7 @@ def _merge(body: dict[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
     return joined
 
 
-def _verdict(reply: ChatReply) -> Verdict:
+def _read_verdict(reply: ChatReply) -> Verdict:
     if reply.code == "truncated":
         return _cut_verdict(reply)
     if reply.code:
@@ -268,7 +268,7 @@ def _verdict(reply: ChatReply) -> Verdict:
     return parse_verdict(reply.text)
 
 
-def _verdicts(reply: ChatReply, count: int) -> tuple[Verdict, ...]:
+def _read_verdicts(reply: ChatReply, count: int) -> tuple[Verdict, ...]:
     """Return a verdict on each condition; of an answer that was cut off, its whole lines count."""
     if reply.code and (reply.code != "truncated" or begins_with_thought(reply.text)):
         return (unknown(reply.code, reply.reason),) * count

@@ -79,7 +79,7 @@ class OllamaProvider:
         body = {
             "model": model,
             "stream": False,
-            "keep_alive": _duration(self._keep_alive),
+            "keep_alive": _encode_duration(self._keep_alive),
             "options": options,
             "messages": _format_messages(request),
         }
@@ -119,11 +119,11 @@ def _format_messages(request: ChatRequest) -> list[dict[str, Any]]:
 def _format_message(message: ChatMessage, names: dict[str, str]) -> dict[str, Any]:
     if message.role == "tool":
         return {"role": "tool", "content": message.text, "tool_name": names.get(message.call_id, message.call_id)}
-    calls = [{"function": {"name": call.name, "arguments": _arguments(call)}} for call in message.calls]
+    calls = [{"function": {"name": call.name, "arguments": _decode_arguments(call)}} for call in message.calls]
     return {"role": message.role, "content": message.text} | ({"tool_calls": calls} if calls else {})
 
 
-def _arguments(call: ChatCall) -> dict[str, Any]:
+def _decode_arguments(call: ChatCall) -> dict[str, Any]:
     try:
         return decode_json(call.arguments or "{}", dict[str, Any])
     except msgspec.DecodeError:
@@ -139,6 +139,6 @@ def _add_tag(model: str) -> str:
     return model if ":" in model.rpartition("/")[2] else f"{model}:latest"
 
 
-def _duration(text: str) -> str | int:
+def _encode_duration(text: str) -> str | int:
     """Return `keep_alive` as Ollama takes it: a bare number is seconds and must be one in JSON, `10m` stays text."""
     return int(text) if re.fullmatch(r"-?[0-9]{1,18}", text) else text

@@ -136,10 +136,10 @@ class OpenAiProvider:
             raise self.fault(wire, error, usage)
         if choice is None:
             raise CallFailed("unparsable", f"{wire.who} gave no choice", retry=self.retry_empty, usage=usage)
-        return self._read(wire, choice, answer.model or "", usage)
+        return self._read_choice(wire, choice, answer.model or "", usage)
 
-    def _read(self, wire: HttpExchange, choice: _Choice, model: str, usage: TokenUsage) -> ProviderAnswer:
-        text, message = _text(choice.message.content), choice.message
+    def _read_choice(self, wire: HttpExchange, choice: _Choice, model: str, usage: TokenUsage) -> ProviderAnswer:
+        text, message = _read_text(choice.message.content), choice.message
         calls = tuple(_read_call(number, one) for number, one in enumerate(message.tool_calls or ()))
         if message.refusal or choice.finish_reason == "content_filter":
             reason = f"{wire.who} refused: {message.refusal or 'content filter'}"
@@ -209,7 +209,7 @@ def _read_call(number: int, call: _OpenAiCall) -> ChatCall:
     return ChatCall(call.id or f"call_{number}", call.function.name, call.function.arguments)
 
 
-def _text(content: str | list[Any] | None) -> str:
+def _read_text(content: str | list[Any] | None) -> str:
     if isinstance(content, list):
         said = (part for part in content if isinstance(part, dict) and part.get("type", "text") in _SAID)
         return "".join(str(part.get("text") or "") for part in said)

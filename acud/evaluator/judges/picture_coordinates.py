@@ -38,7 +38,7 @@ def holds(space: Size, spot: Spot) -> bool:
 def to_display(spot: Spot, picture: JudgePicture, at: Rect) -> Point:
     """Return the display pixel of `spot` in `picture`, a picture of the view `at`; the far edge is the last pixel."""
     x, y = rescale(spot, Size(picture.width, picture.height), Size(picture.view_width, picture.view_height))
-    return Point(at.x + _pixel(x, picture.view_width), at.y + _pixel(y, picture.view_height))
+    return Point(at.x + _round_to_pixel(x, picture.view_width), at.y + _round_to_pixel(y, picture.view_height))
 
 
 def box_to_display(corners: Corners, picture: JudgePicture, at: Rect) -> Rect:
@@ -47,5 +47,5 @@ def box_to_display(corners: Corners, picture: JudgePicture, at: Rect) -> Rect:
     return Rect(first.x, first.y, max(1, last.x - first.x), max(1, last.y - first.y))
 
 
-def _pixel(value: float, side: int) -> int:
+def _round_to_pixel(value: float, side: int) -> int:
     return min(max(math.floor(value + 0.5), 0), side - 1)

@@ -28,7 +28,7 @@ class _Connection(NamedTuple):
 
     @property
     def is_usable(self) -> bool:
-        """Whether the next request can go over it, as far as is known here."""
+        """Whether the connection can carry the next request, as far as this side knows."""
         return not (self.reader.at_eof() or self.writer.is_closing())
 
     async def next_event(self) -> h11.Event:
@@ -69,10 +69,10 @@ class PlainTransport(httpx.AsyncBaseTransport):
         """Send the request; return the response once its head is there. Its stream must be closed. A call that ends
         early, by a fault or by cancellation, ends its connection.
         """
-        connection = self._take() or await self._connect(request)
+        connection = self._take_idle() or await self._open_connection(request)
         try:
-            await self._send(connection, request)
-            head = await self._head(connection)
+            await self._send_request(connection, request)
+            head = await self._read_head(connection)
         except BaseException:
             connection.writer.close()
             raise
@@ -86,7 +86,7 @@ class PlainTransport(httpx.AsyncBaseTransport):
             idle.connection.writer.close()
         self._idle.clear()
 
-    def _take(self) -> _Connection | None:
+    def _take_idle(self) -> _Connection | None:
         """Return the connection that was used last, if it is still good."""
         oldest_s = time.monotonic() - self._kept_s
         while self._idle:
@@ -105,7 +105,7 @@ class PlainTransport(httpx.AsyncBaseTransport):
         connection.protocol.start_next_cycle()
         self._idle.append(_Idle(connection, time.monotonic()))
 
-    async def _connect(self, request: httpx.Request) -> _Connection:
+    async def _open_connection(self, request: httpx.Request) -> _Connection:
         limit_s = request.extensions.get("timeout", {}).get("connect")
         url = request.url
         try:
@@ -119,7 +119,7 @@ class PlainTransport(httpx.AsyncBaseTransport):
             raise httpx.ConnectError(str(fault), request=request) from fault
         return _Connection(reader, writer, h11.Connection(h11.CLIENT, max_incomplete_event_size=_MAX_HEAD_BYTES))
 
-    async def _send(self, connection: _Connection, request: httpx.Request) -> None:
+    async def _send_request(self, connection: _Connection, request: httpx.Request) -> None:
         assert isinstance(request.stream, httpx.AsyncByteStream)
         send = connection.protocol.send_with_data_passthrough
         try:
@@ -136,7 +136,7 @@ class PlainTransport(httpx.AsyncBaseTransport):
         except OSError:
             return  # a server may answer before it has read all, and close: the answer gives the reason
 
-    async def _head(self, connection: _Connection) -> h11.Response:
+    async def _read_head(self, connection: _Connection) -> h11.Response:
         while not isinstance(event := await connection.next_event(), h11.Response):
             continue  # 1xx: the answer is still to come
         return event

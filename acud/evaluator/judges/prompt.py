@@ -176,11 +176,11 @@ def thought_and_answer(text: str) -> tuple[str, str] | None:
         if headless is None:
             return None
         thought, rest = headless
-    return thought, _unwrap(rest)
+    return thought, _strip_wrapping(rest)
 
 
 def without_thought(text: str) -> str:
-    """Return the answer in `text`; "" when it is all thought."""
+    """Return the answer in `text`; "" when all of `text` is thought."""
     parts = thought_and_answer(text) if begins_with_thought(text) else ("", text)
     return parts[1] if parts is not None else ""
 
@@ -200,27 +200,27 @@ def parse_verdict(reply: str) -> Verdict:
         return _read_object(" ".join(lines))
     is_after_thought = answer.strip() != reply.strip()
     read = [
-        (place, verdict) for place, line in enumerate(lines) if (verdict := _read(line) or _read_answer_words(line))
+        (place, verdict) for place, line in enumerate(lines) if (verdict := _parse(line) or _read_answer_words(line))
     ]
     if not read or (is_after_thought and read[0][0] != 0):
-        return unknown("unparsable", f"the judge did not begin with YES: or NO: {_quote(lines[0])}")
+        return unknown("unparsable", f"the judge did not begin with YES: or NO: {_quote_line(lines[0])}")
     place, found = read[0]
     if any(other.answer is not found.answer for _, other in read):
-        return unknown("unparsable", f"the judge said both YES and NO: {_quote(lines[place])}")
+        return unknown("unparsable", f"the judge said both YES and NO: {_quote_line(lines[place])}")
     if not found.detail:
-        found = Verdict(found.answer, _sentence(" ".join(lines[place + 1 :])))
+        found = Verdict(found.answer, _fold_sentence(" ".join(lines[place + 1 :])))
     if any(word != found.answer.value.upper() for word in _OTHERWISE.findall(QUOTED.sub("", found.detail))):
-        return unknown("unparsable", f"the judge said both YES and NO: {_quote(lines[place])}")
+        return unknown("unparsable", f"the judge said both YES and NO: {_quote_line(lines[place])}")
     beside = [line for line in lines[:place] if _DOUBTED.search(line)]
     if found.answer is Answer.YES and beside:
-        return unknown("unparsable", f"the judge said YES of what it is not sure of: {_quote(beside[0])}")
+        return unknown("unparsable", f"the judge said YES of what it is not sure of: {_quote_line(beside[0])}")
     return _check_doubt(found)
 
 
 def _check_doubt(verdict: Verdict) -> Verdict:
     """Return the verdict, or `unknown(unparsable)` for a yes that is not sure of itself."""
     if verdict.answer is Answer.YES and _is_doubted(verdict.detail):
-        return unknown("unparsable", f"the judge said YES of what it is not sure of: {_quote(verdict.detail)}")
+        return unknown("unparsable", f"the judge said YES of what it is not sure of: {_quote_line(verdict.detail)}")
     return verdict
 
 
@@ -239,7 +239,7 @@ def _read_answer_words(line: str) -> Verdict | None:
     match = _SAID.match(line)
     if match is None or (_answer_of(match[1]) is Answer.YES and _TAKEN_BACK.search(QUOTED.sub("", match[2]))):
         return None
-    return Verdict(_answer_of(match[1]), _sentence(match[2]))
+    return Verdict(_answer_of(match[1]), _fold_sentence(match[2]))
 
 
 def _answer_of(word: str) -> Answer:
@@ -251,15 +251,15 @@ def _read_object(text: str) -> Verdict:
     try:
         found = decode_json(text, dict[str, Any])
     except msgspec.DecodeError:
-        return unknown("unparsable", f"the judge gave no whole JSON object: {_quote(text)}")
+        return unknown("unparsable", f"the judge gave no whole JSON object: {_quote_line(text)}")
     answers = {_said_answer(value) for name, value in found.items() if name.casefold() in _ANSWER_KEYS}
     answers |= {answer for value in found.values() if isinstance(value, str) and (answer := _said_answer(value))}
     if len(answers) != 1 or None in answers:
-        return unknown("unparsable", f"the judge's JSON gives no one answer: {_quote(text)}")
+        return unknown("unparsable", f"the judge's JSON gives no one answer: {_quote_line(text)}")
     sentences = [
         value for name, value in found.items() if isinstance(value, str) and name.casefold() not in _ANSWER_KEYS
     ]
-    detail = _sentence(" ".join(sentences))
+    detail = _fold_sentence(" ".join(sentences))
     return _check_doubt(Verdict(Answer.YES if Answer.YES in answers else Answer.NO, detail))
 
 
@@ -283,8 +283,8 @@ def parse_verdicts(reply: str, count: int) -> tuple[Verdict, ...]:
     for place, line in enumerate(lines):
         number, verdict = _read_numbered(line)
         if number is None:
-            if place == 0 or _read(line) is not None:
-                return (unknown("unparsable", f"the judge gave a line without a number: {_quote(line)}"),) * count
+            if place == 0 or _parse(line) is not None:
+                return (unknown("unparsable", f"the judge gave a line without a number: {_quote_line(line)}"),) * count
         elif not 1 <= number <= count:
             return (unknown("unparsable", f"the judge told of a condition {number} of {count}"),) * count
         else:
@@ -300,7 +300,7 @@ def _split_headless(text: str) -> tuple[str, str] | None:
     return ("".join(lines[: ends[0]]), "".join(lines[ends[0] + 1 :]).strip()) if len(ends) == 1 else None
 
 
-def _unwrap(text: str) -> str:
+def _strip_wrapping(text: str) -> str:
     for begin, ends in _WRAPPED:
         if text.startswith(begin):
             inside = text[len(begin) :].rstrip()
@@ -317,8 +317,8 @@ def _strip_thought(reply: str) -> str | Verdict:
     begun = next((line for line in thought.splitlines() if line.strip()), "")
     if thought and not answer:
         return unknown("unparsable", "the judge thought and did not answer")
-    if _read(begun) is not None and not begins_with_thought(reply):
-        return unknown("unparsable", f"the judge began with an answer and called it a thought: {_quote(begun)}")
+    if _parse(begun) is not None and not begins_with_thought(reply):
+        return unknown("unparsable", f"the judge began with an answer and called it a thought: {_quote_line(begun)}")
     return answer
 
 
@@ -327,8 +327,8 @@ def _read_numbered(line: str) -> tuple[int | None, Verdict]:
     match = _NUMBER.match(line)
     if match is None:
         return None, unknown("unparsable", "no number")
-    verdict = _read(match[2])
-    missing = unknown("unparsable", f"the judge did not say YES: or NO: {_quote(line)}")
+    verdict = _parse(match[2])
+    missing = unknown("unparsable", f"the judge did not say YES: or NO: {_quote_line(line)}")
     return int(match[1]), _check_doubt(verdict) if verdict is not None else missing
 
 
@@ -339,21 +339,21 @@ def _single_verdict(verdicts: list[Verdict], number: int) -> Verdict:
     return unknown("unparsable", f"the judge gave {said} for condition {number} of several")
 
 
-def _read(line: str) -> Verdict | None:
+def _parse(line: str) -> Verdict | None:
     match = _FORM.match(line)
     if match is None:
         return None
-    sentence = _sentence(match[2] or "")
+    sentence = _fold_sentence(match[2] or "")
     opened = line[: match.start(1)]
     if sentence[-1:] in "".join(CLOSING.values()) and any(mark in opened for mark in CLOSING):
         sentence = sentence[:-1]  # the end of a quotation that begins before the word
     return Verdict(_answer_of(match[1]), sentence)
 
 
-def _sentence(text: str) -> str:
+def _fold_sentence(text: str) -> str:
     folded = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     return _EDGES.sub("", folded)[:MAX_DETAIL]
 
 
-def _quote(line: str) -> str:
-    return repr(_sentence(line)[:120])
+def _quote_line(line: str) -> str:
+    return repr(_fold_sentence(line)[:120])

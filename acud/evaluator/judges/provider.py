@@ -81,7 +81,7 @@ class Backend(Protocol):
         """Return the model's answer to a conversation."""
 
     async def check_health(self) -> JudgeHealth:
-        """Ask whether it can answer now, without spending money."""
+        """Ask the backend whether it can answer now, without spending money."""
 
     async def close(self) -> None:
         """Let go of connections; closing twice is harmless."""

@@ -92,76 +92,76 @@ class RateLimitQueue:
         self._faded_at = clock.now()
         self._serving: asyncio.Task[None] | None = None
 
-    async def take(self, claim: Claim, deadline: float) -> None:
+    async def wait_for_turn(self, claim: Claim, deadline: float) -> None:
         """Return when it is this claim's turn. Raises: TurnRefused when that will not be before `deadline`, nor within
         the patience of a line."""
         if not self._pace.bounded:
             return
         now = self._clock.now()
-        self._tidy(now)
+        self._forget_absent(now)
         limit = min(now + self._patience_s, deadline)
         entry = _Entry(claim, now, next(self._order), limit, self._expected.pop(claim.who, None))
         due_s = self._due_s(entry, now)
         if due_s > self._patience_s or now + due_s >= deadline:
-            raise self._refuse(entry, now)
+            raise self._build_refusal(entry, now)
         if due_s == 0:
-            self._grant(entry, now)
+            self._count_turn(entry, now)
         else:
-            await self._stand(entry, now)
+            await self._wait_in_line(entry, now)
 
-    async def _stand(self, entry: _Entry, now: float) -> None:
+    async def _wait_in_line(self, entry: _Entry, now: float) -> None:
         granted = entry.granted = asyncio.get_running_loop().create_future()
         self._line.append(entry)
         for other in [one for one in self._line if now + self._due_s(one, now) > one.limit + 1e-6]:
             self._line.remove(other)
             if other.granted is not None and not other.granted.done():
-                other.granted.set_exception(self._refuse(other, now))
+                other.granted.set_exception(self._build_refusal(other, now))
         if self._serving is not None:
             self._serving.cancel()
-        self._serving = asyncio.get_running_loop().create_task(self._serve())
+        self._serving = asyncio.get_running_loop().create_task(self._grant_turns())
         try:
             await granted
         finally:
             if entry in self._line:
                 self._line.remove(entry)
 
-    async def _serve(self) -> None:
+    async def _grant_turns(self) -> None:
         """Give each turn, when it is due, to the first in the queue at that time."""
         now = self._clock.now()
         while self._line:
             now = max(now, self._clock.now())
-            self._tidy(now)
-            first = min(self._line, key=self._rank(now))
+            self._forget_absent(now)
+            first = min(self._line, key=self._make_rank(now))
             due_s = self._due_s(first, now)
             if due_s > 0:
                 await self._clock.sleep(due_s)
                 now += due_s  # a timer may be early by its resolution
                 continue
             self._line.remove(first)
-            self._grant(first, now)
+            self._count_turn(first, now)
             if first.granted is not None and not first.granted.done():
                 first.granted.set_result(None)
 
-    def _grant(self, entry: _Entry, now: float) -> None:
+    def _count_turn(self, entry: _Entry, now: float) -> None:
         self._pace.take(now)
         self._served[entry.claim.display] += 1
 
-    def _refuse(self, entry: _Entry, now: float) -> TurnRefused:
+    def _build_refusal(self, entry: _Entry, now: float) -> TurnRefused:
         due_s = max(1.0, self._due_s(entry, now))
         if entry.claim.who:
             entry.back_at = now + due_s
             self._expected[entry.claim.who] = entry
-        return TurnRefused(due_s, self._ahead(entry, now))
+        return TurnRefused(due_s, self._count_ahead(entry, now))
 
     def _due_s(self, entry: _Entry, now: float) -> float:
-        return self._pace.due_s(now, self._ahead(entry, now))
+        return self._pace.due_s(now, self._count_ahead(entry, now))
 
-    def _ahead(self, entry: _Entry, now: float) -> int:
-        rank = self._rank(now)
+    def _count_ahead(self, entry: _Entry, now: float) -> int:
+        rank = self._make_rank(now)
         mine = rank(entry)
         return sum(rank(one) < mine for one in (*self._line, *self._expected.values()) if one is not entry)
 
-    def _rank(self, now: float) -> Callable[[_Entry], tuple[float, ...]]:
+    def _make_rank(self, now: float) -> Callable[[_Entry], tuple[float, ...]]:
         def rank(one: _Entry) -> tuple[float, ...]:
             if now - one.since >= HELD_S:
                 return (0.0, one.since, one.number)
@@ -169,7 +169,7 @@ class RateLimitQueue:
 
         return rank
 
-    def _tidy(self, now: float) -> None:
+    def _forget_absent(self, now: float) -> None:
         """Forget callers that did not come again; halve the displays' counts twice in `_LATE_S`."""
         self._expected = {who: one for who, one in self._expected.items() if now <= one.back_at + GRACE_S}
         if now - self._faded_at >= _LATE_S / 2:

@@ -56,13 +56,13 @@ def make_models(
     """
     return {
         name: Model(
-            name, _provider(settings), settings, vision, keys.get(name, ApiKey()), prices, share=share, clock=clock
+            name, _make_provider(settings), settings, vision, keys.get(name, ApiKey()), prices, share=share, clock=clock
         )
         for name, settings in backends.items()
     }
 
 
-def _provider(settings: AnyBackend) -> Provider:
+def _make_provider(settings: AnyBackend) -> Provider:
     match settings:
         case OllamaSettings():
             return OllamaProvider(settings.keep_alive)
@@ -80,7 +80,7 @@ class HealthSource(Protocol):
     """Anything that reports its health as a judge."""
 
     async def check_health(self) -> JudgeHealth:
-        """Return how it is doing."""
+        """Return the health of the judge."""
 
 
 class JudgeRegistry:
@@ -145,7 +145,7 @@ class JudgeRegistry:
         judge = self._judges.get(name)
         return judge is None or judge.local  # None: the reader of text, which is here
 
-    async def check(self) -> Judges | None:
+    async def check_health(self) -> Judges | None:
         """Ask every judge for its health, all at once; return the news, or None when nothing changed."""
         found = await asyncio.gather(*(one.check_health() for one in self._wanted_sources()))
         health = {one.name: replace(one, local=self._is_local(one.name)) for one in found}
@@ -154,7 +154,7 @@ class JudgeRegistry:
         self._health = health
         return Judges(tuple(health.values()))
 
-    def doubt(self, name: str, *, answered: bool = False) -> None:
+    def doubt_health(self, name: str, *, answered: bool = False) -> None:
         """Have the health asked for soon: `name` was thought ready and did not answer, or down and `answered`."""
         if name in self._health and self._is_down(name) is answered:
             self._doubted.set()

@@ -61,7 +61,7 @@ class CircuitBreaker:
         return self.reason(now)
 
     def reason(self, now: float) -> str:
-        """Return why calls are refused now, "" when they are not."""
+        """Return why calls are refused now, "" when calls go through."""
         if self.state is Circuit.CLOSED or (self.state is Circuit.OPEN and now >= self._until):
             return ""
         when = f"next try in {self._until - now:.0f} s" if self.state is Circuit.OPEN else "being tried now"
@@ -102,7 +102,7 @@ class CallClock:
     async def sleep(self, seconds: float) -> None:
         await asyncio.sleep(seconds)
 
-    def part(self) -> float:
+    def random_part(self) -> float:
         """Return a random number in [0, 1)."""
         return random.random()  # noqa: S311 - jitter is no secret
 
@@ -147,7 +147,7 @@ class RetriedCalls:
         try:
             done = await self._run_in_time(once, claim, recurring=recurring)
         except CallFailed as fault:
-            self._note(fault)
+            self._note_fault(fault)
             raise
         except asyncio.CancelledError:
             self.breaker.note_abandoned(self._clock.now())
@@ -155,7 +155,7 @@ class RetriedCalls:
         self.breaker.note_success()
         return done
 
-    def _note(self, fault: CallFailed) -> None:
+    def _note_fault(self, fault: CallFailed) -> None:
         # A refusal, nonsense or a request that is at fault itself is an answer: the backend is there. A rate limit
         # has its own hold.
         if fault.reply_code in CONTINUES - {"rejected", "rate_limited"}:
@@ -190,7 +190,7 @@ class RetriedCalls:
         for number in range(1, self._limits.tries + 1):
             await self._wait_for_turn(claim, deadline, lost)
             try:
-                async with self._places.place():
+                async with self._places.hold_place():
                     usages.append(lost)
                     return RetryOutcome(await once(), lost)
             except CallFailed as fault:
@@ -206,7 +206,7 @@ class RetriedCalls:
         """Return a pause with full jitter (0 to a bound that doubles), on top of what the server asked for."""
         asked_s = min(fault.after_s or 0.0, MAX_HOLD_S)
         self._held_until = max(self._held_until, self._clock.now() + asked_s)
-        return asked_s + self._clock.part() * min(_MAX_PAUSE_S, _FIRST_PAUSE_S * 2.0 ** (number - 1))
+        return asked_s + self._clock.random_part() * min(_MAX_PAUSE_S, _FIRST_PAUSE_S * 2.0 ** (number - 1))
 
     def _is_worth_retry(self, fault: CallFailed, pause_s: float, deadline: float) -> bool:
         patient = (fault.after_s or 0.0) <= PATIENCE_S
@@ -221,12 +221,12 @@ class RetriedCalls:
         if asked_s > 0:
             await self._clock.sleep(asked_s)
         try:
-            await self._queue(now).take(claim, deadline)
+            await self._get_queue(now).wait_for_turn(claim, deadline)
         except TurnRefused as fault:
             reason = f"{self._who}: the limit of {self._limits.per_minute:g} calls a minute is reached, {fault}"
             raise CallFailed("rate_limited", reason, after_s=fault.after_s, usage=lost_usage) from None
 
-    def _queue(self, now: float) -> RateLimitQueue:
+    def _get_queue(self, now: float) -> RateLimitQueue:
         if self._turns is None:
             self._turns = RateLimitQueue(bucket_of(self._limits.per_minute, now), self._clock, PATIENCE_S)
         return self._turns

@@ -79,7 +79,7 @@ class ScriptSource:
         if not self._setting:
             raise ConfigError("vision.scripted is not set", hint="give JSON or the path of a script file")
         if self._setting.lstrip().startswith("{"):
-            return _decode(self._setting.encode(), "vision.scripted")
+            return _decode_script(self._setting.encode(), "vision.scripted")
         return self._from_file(Path(self._setting))
 
     def _from_file(self, path: Path) -> Script:
@@ -87,13 +87,13 @@ class ScriptSource:
             found = path.stat()
             stamp = (found.st_ino, found.st_mtime_ns, found.st_size)
             if stamp != self._stamp:
-                self._script, self._stamp = _decode(path.read_bytes(), str(path)), stamp
+                self._script, self._stamp = _decode_script(path.read_bytes(), str(path)), stamp
         except OSError as fault:
             raise ConfigError(f"cannot read {path}: {fault.strerror}", hint="see vision.scripted") from fault
         return self._script
 
 
-def _decode(text: bytes, source: str) -> Script:
+def _decode_script(text: bytes, source: str) -> Script:
     try:
         return decode_json(text, Script)
     except msgspec.DecodeError as fault:
@@ -122,9 +122,9 @@ class ScriptedJudge:
         except ConfigError as fault:
             return JudgeReply(unknown("judge_down", str(fault)))
         except TimeoutError:
-            return JudgeReply(self._late())
+            return JudgeReply(self._make_late_verdict())
 
-    def _late(self) -> Verdict:
+    def _make_late_verdict(self) -> Verdict:
         return unknown("judge_down", f"{self.name} gave no answer within {self._timeout_s:g} s")
 
     async def _apply_script(self, script: Script, question: JudgeQuestion, picture: JudgePicture) -> JudgeReply:
@@ -138,7 +138,7 @@ class ScriptedJudge:
         if script.fault == "error":
             return JudgeReply(unknown("judge_down", "the script says: error"))
         said = {"garbage": _GARBAGE, "empty": ""}.get(script.fault, words)
-        return JudgeReply(parse_verdict(said), script.tokens_in, script.tokens_out, self._cost(script))
+        return JudgeReply(parse_verdict(said), script.tokens_in, script.tokens_out, self._compute_cost(script))
 
     async def evaluate_together(
         self, questions: tuple[JudgeQuestion, ...], picture: JudgePicture
@@ -150,21 +150,21 @@ class ScriptedJudge:
         except ConfigError as fault:
             return split([unknown("judge_down", str(fault))] * len(questions), None, None, None)
         except TimeoutError:
-            return split([self._late()] * len(questions), None, None, None)
+            return split([self._make_late_verdict()] * len(questions), None, None, None)
 
     async def _apply_script_together(
         self, script: Script, questions: tuple[JudgeQuestion, ...], picture: JudgePicture
     ) -> tuple[JudgeReply, ...]:
-        words = await asyncio.to_thread(_answers, script, questions, picture)
+        words = await asyncio.to_thread(_write_answers, script, questions, picture)
         await asyncio.sleep(script.delay_ms / 1000)
         if script.fault in ("hang", "error"):
             reply = await self._make_reply(script, "")
             return split([reply.verdict] * len(questions), None, None, None)
         said = {"garbage": _GARBAGE, "empty": ""}.get(script.fault, words)
         verdicts = parse_verdicts(said, len(questions))
-        return split(verdicts, script.tokens_in, script.tokens_out, self._cost(script))
+        return split(verdicts, script.tokens_in, script.tokens_out, self._compute_cost(script))
 
-    def _cost(self, script: Script) -> float | None:
+    def _compute_cost(self, script: Script) -> float | None:
         if not script.model:
             return script.cost_usd
         return cost_usd(script.model, script.tokens_in, script.tokens_out, self._prices)
@@ -186,16 +186,16 @@ def answer(script: Script, question: JudgeQuestion, picture: JudgePicture) -> st
     """Return the words of the first rule that fits, else of the default."""
     image: NDArray[np.uint8] = simplejpeg.decode_jpeg(picture.jpeg, colorspace="RGB")
     for rule in script.rules:
-        if rule.criteria in question.criteria and _fits(rule, image, picture):
-            return f"{rule.answer.upper()}: {rule.detail or _describe(rule)}"
+        if rule.criteria in question.criteria and _fits_picture(rule, image, picture):
+            return f"{rule.answer.upper()}: {rule.detail or _describe_rule(rule)}"
     return f"{script.default.upper()}: no rule of the script fits"
 
 
-def _answers(script: Script, questions: tuple[JudgeQuestion, ...], picture: JudgePicture) -> str:
+def _write_answers(script: Script, questions: tuple[JudgeQuestion, ...], picture: JudgePicture) -> str:
     return "\n".join(f"{number} {answer(script, one, picture)}" for number, one in enumerate(questions, 1))
 
 
-def _fits(rule: ScriptRule, image: NDArray[np.uint8], picture: JudgePicture) -> bool:
+def _fits_picture(rule: ScriptRule, image: NDArray[np.uint8], picture: JudgePicture) -> bool:
     if rule.pixel is not None:
         x, y, colour = rule.pixel
         return _any_has(image, picture, (x, y, 1, 1), colour, rule.tolerance)
@@ -215,7 +215,7 @@ def _any_has(
     return bool((np.abs(seen - wanted) <= tolerance).all(axis=2).any())
 
 
-def _describe(rule: ScriptRule) -> str:
+def _describe_rule(rule: ScriptRule) -> str:
     if rule.pixel is not None:
         return f"the pixel at {rule.pixel[0]},{rule.pixel[1]} is {rule.pixel[2]}"
     return f"{rule.area[4]} shows in {list(rule.area[:4])}" if rule.area is not None else "the rule always fits"

@@ -51,7 +51,7 @@ def text_bands(pixels: NDArray[np.uint8]) -> list[Rect]:
     if min(height, width) < _LEAST_PX:
         return []
     boxes = []
-    for left, top, wide, high, _ in find_shapes(spread(_edges(pixels), _REACH_X_PX, _REACH_Y_PX)).tolist():
+    for left, top, wide, high, _ in find_shapes(spread(_find_edges(pixels), _REACH_X_PX, _REACH_Y_PX)).tolist():
         x, y = left + _REACH_X_PX // 2 * (left > 0), top + _REACH_Y_PX // 2 * (top > 0)
         right = left + wide - _REACH_X_PX // 2 * (left + wide < width)
         bottom = top + high - _REACH_Y_PX // 2 * (top + high < height)
@@ -67,7 +67,7 @@ def unfound_rows(pixels: NDArray[np.uint8], band: Rect, line_pixels: NDArray[np.
     if band.h < _ROW_PX[0] or band.w < _ROW_PX[0]:
         return []
     part = np.s_[band.y : band.bottom, band.x : band.right]
-    edges = _edges(pixels[part]) & ~line_pixels[part]
+    edges = _find_edges(pixels[part]) & ~line_pixels[part]
     return [
         Rect(band.x + left, band.y + top, right - left, bottom - top)
         for top, bottom in runs(np.asarray(edges.any(axis=1)), 1)
@@ -80,7 +80,7 @@ def unfound_rows(pixels: NDArray[np.uint8], band: Rect, line_pixels: NDArray[np.
 
 def text_rows(pixels: NDArray[np.uint8]) -> list[Rect]:
     """Return boxes of the lines in a part that holds text, cut repeatedly at empty rows and at gaps of two heights."""
-    edges = _edges(pixels, _CELL_PX)
+    edges = _find_edges(pixels, _CELL_PX)
     whole = Rect(0, 0, pixels.shape[1], pixels.shape[0])
     left, found = [whole], []
     while left:
@@ -132,7 +132,7 @@ def glyph_widths(line: NDArray[np.uint8]) -> list[int]:
 
 def ink_columns(line: NDArray[np.uint8]) -> NDArray[np.bool_]:
     """Return which columns of a line (height x width x 3 or 4 uint8) have an edge of a letter."""
-    return np.asarray(_edges(line).any(axis=0))
+    return np.asarray(_find_edges(line).any(axis=0))
 
 
 def cells(pixels: NDArray[np.uint8], box: Rect) -> list[Rect]:
@@ -153,7 +153,7 @@ def cells(pixels: NDArray[np.uint8], box: Rect) -> list[Rect]:
     return [
         part
         for part in parts
-        if part.w >= _LEAST_PX and _edges(pixels[part.y : part.bottom, part.x : part.right]).any()
+        if part.w >= _LEAST_PX and _find_edges(pixels[part.y : part.bottom, part.x : part.right]).any()
     ]
 
 
@@ -166,7 +166,7 @@ class TextExtent(NamedTuple):
 
 def text_extent(row: NDArray[np.uint8]) -> TextExtent | None:
     """Return the extent of what is written in a row (height x width x 3 or 4 uint8); None where nothing is."""
-    edges = _edges(row)
+    edges = _find_edges(row)
     columns, rows = np.flatnonzero(edges.any(axis=0)), np.flatnonzero(edges.any(axis=1))
     if not columns.size:
         return None
@@ -175,17 +175,17 @@ def text_extent(row: NDArray[np.uint8]) -> TextExtent | None:
     return TextExtent(box, int(np.diff(columns).max(initial=1)) - 1)
 
 
-def _edges(pixels: NDArray[np.uint8], border_px: int = _BORDER_PX) -> NDArray[np.bool_]:
+def _find_edges(pixels: NDArray[np.uint8], border_px: int = _BORDER_PX) -> NDArray[np.bool_]:
     """Return where a pixel differs from its neighbour on the right or below, and no border so long runs."""
     across = np.zeros(pixels.shape[:2], np.bool_)
     down = np.zeros(pixels.shape[:2], np.bool_)
-    across[:, 1:] = _differ(pixels[:, 1:], pixels[:, :-1])
-    down[1:] = _differ(pixels[1:], pixels[:-1])
+    across[:, 1:] = _differ_visibly(pixels[:, 1:], pixels[:, :-1])
+    down[1:] = _differ_visibly(pixels[1:], pixels[:-1])
     upright = long_runs(across, border_px, axis=0)
     return (across & ~upright) | (down & ~long_runs(down, border_px, axis=1))
 
 
-def _differ(pixels: NDArray[np.uint8], others: NDArray[np.uint8]) -> NDArray[np.bool_]:
+def _differ_visibly(pixels: NDArray[np.uint8], others: NDArray[np.uint8]) -> NDArray[np.bool_]:
     steps = np.maximum(pixels, others)
     steps -= np.minimum(pixels, others)
     # Four times as fast as `max` over the last axis.

@@ -25,7 +25,7 @@ _SHARED_HEIGHT = 0.35
 
 def changed_boxes(before: NDArray[np.uint8], after: NDArray[np.uint8]) -> list[Rect]:
     """Return boxes around all pixels in which two height x width x 4 uint8 BGRX pictures of one size differ."""
-    flags = ((_words(before) ^ _words(after)) & _COLOUR) != 0
+    flags = ((_pack_pixels(before) ^ _pack_pixels(after)) & _COLOUR) != 0
     return [
         Rect(left, top, right - left, bottom - top)
         for top, bottom in runs(np.asarray(flags.any(axis=1)), _ROW_GAP_PX)
@@ -33,7 +33,7 @@ def changed_boxes(before: NDArray[np.uint8], after: NDArray[np.uint8]) -> list[R
     ]
 
 
-def _words(pixels: NDArray[np.uint8]) -> NDArray[np.uint32]:
+def _pack_pixels(pixels: NDArray[np.uint8]) -> NDArray[np.uint32]:
     return np.ascontiguousarray(pixels).view("<u4")[:, :, 0]
 
 
@@ -71,7 +71,7 @@ def plan_reading(boxes: Iterable[Rect], lines: Sequence[Rect], bounds: Rect) -> 
         hit = deep or set(depths)
         touched |= hit
         regions.append(reduce(union, (lines[index] for index in hit), wide))
-    return _close_plan(_unite(regions), lines, touched)
+    return _close_plan(_unite_boxes(regions), lines, touched)
 
 
 def _close_plan(regions: list[Rect], lines: Sequence[Rect], touched: set[int]) -> Plan:
@@ -80,7 +80,7 @@ def _close_plan(regions: list[Rect], lines: Sequence[Rect], touched: set[int]) -
         if not cut:
             return Plan(regions, [i for i in range(len(lines)) if i not in touched])
         touched.update(cut)
-        regions = _unite([reduce(union, (lines[i] for i in cut if _covers(r, lines[i])), r) for r in regions])
+        regions = _unite_boxes([reduce(union, (lines[i] for i in cut if _covers(r, lines[i])), r) for r in regions])
 
 
 def _covers(region: Rect, line: Rect) -> bool:
@@ -88,17 +88,17 @@ def _covers(region: Rect, line: Rect) -> bool:
     return common is not None and common.h >= _SHARED_HEIGHT * line.h
 
 
-def _unite(boxes: list[Rect]) -> list[Rect]:
+def _unite_boxes(boxes: list[Rect]) -> list[Rect]:
     apart: list[Rect] = []
     for box in boxes:
-        while touching := [other for other in apart if _near(box, other)]:
+        while touching := [other for other in apart if _is_in_reach(box, other)]:
             apart = [other for other in apart if other not in touching]
             box = reduce(union, touching, box)
         apart.append(box)
     return apart
 
 
-def _near(a: Rect, b: Rect) -> bool:
+def _is_in_reach(a: Rect, b: Rect) -> bool:
     """Return whether text of one region is within reach of the other, which would find a part of it."""
     return Rect(a.x, a.y - REACH_Y_PX, a.w, a.h + 2 * REACH_Y_PX).intersect(b) is not None
 
@@ -109,7 +109,7 @@ def around(box: Rect, x: int, y: int, bounds: Rect) -> Rect:
 
 
 def union(a: Rect, b: Rect) -> Rect:
-    """Return the smallest box that holds both."""
+    """Return the smallest box that holds both boxes."""
     x, y = min(a.x, b.x), min(a.y, b.y)
     return Rect(x, y, max(a.right, b.right) - x, max(a.bottom, b.bottom) - y)
 

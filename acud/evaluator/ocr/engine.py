@@ -67,11 +67,11 @@ class EngineOnDemand:
 
     @property
     def loaded(self) -> bool:
-        """Whether it holds the memory that it reads with."""
+        """Whether the engine and its models are in memory."""
         return self._engine is not None
 
     def load(self) -> Engine:
-        """Return the engine; it is loaded now if it was not."""
+        """Return the engine; load it first if needed."""
         if self._engine is None:
             self._engine = self._make()
             self.version = self._engine.version
@@ -84,7 +84,7 @@ class EngineOnDemand:
         return self.load().recognise(crops)
 
     def release(self) -> None:
-        """Free what only readings need, if it is loaded; it must be at nothing."""
+        """Free the memory that only readings need. Call it while no reading runs."""
         if self._engine is not None:
             self._engine.release()
 

@@ -37,21 +37,21 @@ def with_ligatures(reading: Reading, crop: Bgr) -> Reading:
     if not reading.middles or not any(letter in _STRETCHED for letter in reading.text):
         return reading
     letters = [reading.text[n] for n in places]
-    counts = _characters(letters, _inks([reading.middles[n] for n in places], crop), crop.shape[0])
+    counts = _count_characters(letters, _find_inks([reading.middles[n] for n in places], crop), crop.shape[0])
     marks = iter(counts)
-    spelt = [letter if letter == " " else _spell(letter, next(marks)) for letter in reading.text]
+    spelt = [letter if letter == " " else _spell_out(letter, next(marks)) for letter in reading.text]
     middles = [middle for middle, part in zip(reading.middles, spelt, strict=True) for _ in part]
     return reading._replace(text="".join(spelt), middles=tuple(middles))
 
 
-def _spell(sign: str, count: int) -> str:
+def _spell_out(sign: str, count: int) -> str:
     """Return the `count` characters that are drawn as `sign`: the usual ones, or with more of "=" or "-"."""
     usual = SPELLINGS.get(sign, sign)
     more = re.sub("[=-]", lambda one: one[0] * (1 + count - len(usual)), usual, count=1)
     return more if count > 1 and len(more) == count else sign
 
 
-def _inks(middles: Sequence[float], crop: Bgr) -> NDArray[np.float64]:
+def _find_inks(middles: Sequence[float], crop: Bgr) -> NDArray[np.float64]:
     """Return where the ink of each letter begins and ends; nan where it has none. What touches is cut halfway."""
     found, where = np.full((len(middles), 2), np.nan), np.array(middles)
     for left, right in runs(letter_columns(crop), 1):
@@ -63,7 +63,7 @@ def _inks(middles: Sequence[float], crop: Bgr) -> NDArray[np.float64]:
     return found
 
 
-def _characters(letters: Sequence[str], inks: NDArray[np.float64], height: int) -> list[int]:
+def _count_characters(letters: Sequence[str], inks: NDArray[np.float64], height: int) -> list[int]:
     """Return how many characters each letter is as wide as; 1 for all where the letters show no one width."""
     beside = zip(["", *letters], letters, [*letters[1:], ""], strict=False)
     is_sign = np.array([one in _STRETCHED and not set(left + right) & set("!<=>-") for left, one, right in beside])

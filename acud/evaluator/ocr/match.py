@@ -107,10 +107,10 @@ class TextHit(NamedTuple):
 
     def words(self, at: Rect) -> str:
         """Return the matched lines as a quotation with their box; `at` is the view's place in its source."""
-        return _quote(self.lines, at)
+        return _quote_lines(self.lines, at)
 
 
-def _quote(lines: Sequence[Line], at: Rect) -> str:
+def _quote_lines(lines: Sequence[Line], at: Rect) -> str:
     box = reduce(union, (line.box for line in lines)).shift(at.x, at.y)
     others = ", ".join(dict.fromkeys(line.reader for line in lines if line.reader))
     by = f" by {others}" if others else ""
@@ -211,7 +211,7 @@ def _describe_nearest(lines: Sequence[Line], leaf: Text, at: Rect) -> str:
             matcher.set_seq1(" ".join(words[start : start + count]))
             if matcher.real_quick_ratio() > best and matcher.quick_ratio() > best and matcher.ratio() > best:
                 best, nearest = matcher.ratio(), line
-    return f"; the nearest is {_quote([nearest], at)}" if nearest is not None else ""
+    return f"; the nearest is {_quote_lines([nearest], at)}" if nearest is not None else ""
 
 
 def _list_boxes(hits: Sequence[TextHit]) -> tuple[Rect, ...]:
@@ -222,13 +222,13 @@ def _find_hits(lines: Sequence[Line], leaf: Text, echoes: Sequence[Echo] = ()) -
     """Return the hits of the text that are no echo."""
     if leaf.regex:
         pattern = compile_pattern(leaf.text, ignore_case=not leaf.match_case, lines=True)
-        pages = (make_page(rows(lines), read_as, row_end="\n") for read_as in (normalise_text, _spelt))
+        pages = (make_page(rows(lines), read_as, row_end="\n") for read_as in (normalise_text, _respell))
         found = ([hit for span in pattern.spans(page.text) if (hit := _hit(page, *span)) is not None] for page in pages)
         return max((_drop_echoes(hits, echoes) for hits in found), key=len)
     if leaf.match_case:
         return _drop_echoes(_find_as(lines, leaf, fold_spaces), echoes)
     hits = _drop_echoes(_find_as(lines, leaf, caseless), echoes)
-    if len(hits) < leaf.count and len(close(leaf.text)) >= _MIN_DISGUISED:
+    if len(hits) < leaf.count and len(fold_lookalikes(leaf.text)) >= _MIN_DISGUISED:
         hits = max(hits, _drop_echoes(_find_disguised(lines, leaf), echoes), key=len)
     return hits
 
@@ -260,7 +260,7 @@ def _find_open_signs(leaf: Text) -> list[str]:
 
 
 def _signs_short(text: str) -> str:
-    return close(text).replace("!==", "!=").replace("===", "==")
+    return fold_lookalikes(text).replace("!==", "!=").replace("===", "==")
 
 
 def _has_accents(text: str) -> bool:
@@ -281,12 +281,12 @@ def _drop_echoes(hits: list[TextHit], echoes: Sequence[Echo]) -> list[TextHit]:
 def _find_disguised(lines: Sequence[Line], leaf: Text) -> list[TextHit]:
     if leaf.whole_words:
         return _find_as(lines, leaf, _words_close)
-    return [hit for hit in _find_as(lines, leaf, close) if _is_in_words(leaf.text, hit)]
+    return [hit for hit in _find_as(lines, leaf, fold_lookalikes) if _is_in_words(leaf.text, hit)]
 
 
 def _with_spaces(text: str) -> re.Pattern[str]:
     """Return the pattern of `text` with or without a space (a group) between any two letters."""
-    return re.compile("( ?)".join(map(re.escape, _letters(text))))
+    return re.compile("( ?)".join(map(re.escape, _join_words(text))))
 
 
 def _is_in_words(wanted: str, hit: TextHit) -> bool:
@@ -297,7 +297,7 @@ def _is_in_words(wanted: str, hit: TextHit) -> bool:
     """
     text = _words_close(" ".join(line.text for line in hit.lines))
     letters, is_settled = caseless(wanted).replace(" ", ""), not any(line.reader for line in hit.lines)
-    counts = accumulate(len(_letters(line.text)) for line in hit.lines)
+    counts = accumulate(len(_join_words(line.text)) for line in hit.lines)
     ends = {
         n for n, (line, after) in zip(counts, pairwise(hit.lines), strict=False) if not are_beside(line.box, after.box)
     }
@@ -315,7 +315,7 @@ def _are_one(left: str, right: str) -> bool:
     return are_of_a_word(left, right) or (left.isdigit() and right in ".,") or (left in ".," and right.isdigit())
 
 
-def _letters(text: str) -> str:
+def _join_words(text: str) -> str:
     return _words_close(text).replace(" ", "")
 
 
@@ -327,7 +327,7 @@ def _find_as(lines: Sequence[Line], leaf: Text, read_as: ReadAs) -> list[TextHit
     wanted = read_as(leaf.text)
     best: list[TextHit] = []
     for order in (rows, blocks):
-        pages = _pages(order(lines), read_as, whole=order is rows)
+        pages = _make_pages(order(lines), read_as, whole=order is rows)
         found = (hit for page in pages for hit in _list_hits(page, wanted, whole_words=leaf.whole_words))
         best = max(best, list(islice(found, _MOST_HITS)), key=len)
         if len(best) >= leaf.count:
@@ -348,8 +348,8 @@ def _hit(page: JoinedLines, start: int, end: int) -> TextHit | None:
     return TextHit(lines, page, start, end)
 
 
-def _pages(groups: list[list[Line]], read_as: ReadAs, *, whole: bool) -> Iterable[JoinedLines]:
-    gap = "" if read_as in (alike, close) else " "  # engines drop spaces, and find some
+def _make_pages(groups: list[list[Line]], read_as: ReadAs, *, whole: bool) -> Iterable[JoinedLines]:
+    gap = "" if read_as in (alike, fold_lookalikes) else " "  # engines drop spaces, and find some
     return (make_page(part, read_as, gap) for part in ([groups] if whole else [[group] for group in groups]))
 
 
@@ -360,7 +360,7 @@ def make_page(groups: Iterable[Sequence[Line]], read_as: ReadAs, gap: str = " ",
         for place, line in enumerate(group):
             words = read_as(line.text)
             between = (gap if place else row_end or gap) if text else ""
-            if read_as not in (normalise_text, _spelt) and _BETWEEN_CJK.search(text[-1:] + between + words[:1]):
+            if read_as not in (normalise_text, _respell) and _BETWEEN_CJK.search(text[-1:] + between + words[:1]):
                 between = ""
             start = len(text) + len(between)
             text += between + words
@@ -372,10 +372,10 @@ def fold_spaces(text: str) -> str:
     """Return `text` as `normalise_text`, with no space between Chinese or Japanese letters (engines drop it, or make it
     up) and with signs spelt out, quotes and dashes made plain.
     """
-    return _BETWEEN_CJK.sub("", plain_marks(_spelt(text)))
+    return _BETWEEN_CJK.sub("", plain_marks(_respell(text)))
 
 
-def _spelt(text: str) -> str:
+def _respell(text: str) -> str:
     """Return `text` as `normalise_text`, its signs as programs spell them: fonts for code draw `!=` as one sign."""
     return normalise_text(text).translate(_SIGNS)
 
@@ -385,7 +385,7 @@ def caseless(text: str) -> str:
     return fold_spaces(text).casefold()
 
 
-def close(text: str) -> str:
+def fold_lookalikes(text: str) -> str:
     """Return `text` without case and spaces, the letters that engines take for one another made one."""
     return _made_close(caseless(text).replace(" ", ""))
 
@@ -417,5 +417,5 @@ def _words_alike(text: str) -> str:
 
 
 def alike(text: str) -> str:
-    """Return `text` without case, accents and spaces, all letters that look alike made one."""
+    """Return `text` without case, accents and spaces; letters that look alike become one letter."""
     return _words_alike(text).replace(" ", "")

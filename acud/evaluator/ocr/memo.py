@@ -45,7 +45,7 @@ class ReadingMemo:
 
     def recall(self, crop: Bgr) -> Reading | None:
         """Return the reading of exactly these pixels, if any."""
-        key = _key(crop)
+        key = _make_key(crop)
         found = self._readings.get(key)
         if found is not None:
             self._readings.move_to_end(key)
@@ -54,7 +54,7 @@ class ReadingMemo:
     def unread(self, crop: Bgr) -> Unread:
         """Return what of `crop` lies between the words at its ends that are known, cut in the gaps between words."""
         spans = word_spans(crop)
-        known = [self.recall(_columns(crop, span)) for span in spans]
+        known = [self.recall(_cut_columns(crop, span)) for span in spans]
         missing = [place for place, reading in enumerate(known) if reading is None]
         if not missing:
             return Unread(0, 0, tuple(one for one in known if one is not None))
@@ -66,14 +66,14 @@ class ReadingMemo:
 
     def learn(self, crop: Bgr, reading: Reading) -> None:
         """Keep the reading of `crop`, and those of its words where the engine places each letter."""
-        self._keep(crop, reading)
+        self._keep_reading(crop, reading)
         if not reading.middles:
             return
         for span, text in _list_words(word_spans(crop), reading):
-            self._keep(_columns(crop, span), Reading(text, reading.confidence, reader=reading.reader))
+            self._keep_reading(_cut_columns(crop, span), Reading(text, reading.confidence, reader=reading.reader))
 
-    def _keep(self, crop: Bgr, reading: Reading) -> None:
-        key = _key(crop)
+    def _keep_reading(self, crop: Bgr, reading: Reading) -> None:
+        key = _make_key(crop)
         self._readings[key] = Reading(reading.text, reading.confidence, reader=reading.reader)
         self._readings.move_to_end(key)
         while len(self._readings) > MAX_KEPT_READINGS:
@@ -110,9 +110,9 @@ def _list_words(spans: Sequence[tuple[int, int]], reading: Reading) -> list[tupl
     return [(span, text) for span, text in found if text and " " not in text]
 
 
-def _columns(crop: Bgr, span: tuple[int, int]) -> Bgr:
+def _cut_columns(crop: Bgr, span: tuple[int, int]) -> Bgr:
     return np.ascontiguousarray(crop[:, span[0] : span[1]])
 
 
-def _key(crop: Bgr) -> bytes:
+def _make_key(crop: Bgr) -> bytes:
     return xxhash.xxh3_128_digest(crop.data) + bytes(str(crop.shape), "ascii")

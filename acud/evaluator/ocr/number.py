@@ -93,15 +93,15 @@ def _list_places(leaf: ScreenNumber, cell: Line, layout: _Layout, at: Rect) -> l
 def _with_hint(place: LabelPlace, cell: Line, layout: _Layout, at: Rect) -> LabelPlace:
     """Return `place`, which lacks its number, with the region of a number nearby that may be meant."""
     near = layout.number_near(cell) if place.ends else None
-    return place if near is None else replace(place, region=_region(near.shift(at.x, at.y)))
+    return place if near is None else replace(place, region=_format_region(near.shift(at.x, at.y)))
 
 
 def _with_place(place: LabelPlace, number: _NumberCell, label: Rect, at: Rect) -> LabelPlace:
-    region = _region(union(label, number.box).shift(at.x, at.y))
+    region = _format_region(union(label, number.box).shift(at.x, at.y))
     return replace(place, number=number.seen, where=_describe_place(number.box, at), region=region, box=number.box)
 
 
-def _region(box: Rect) -> str:
+def _format_region(box: Rect) -> str:
     return f"region:{box.x},{box.y},{box.w},{box.h}"
 
 
@@ -109,7 +109,7 @@ def outside_bars(cells: Sequence[Line], windows: Sequence[WindowInfo]) -> list[L
     """Return the cells that stand in no title bar of `windows` (topmost first, in the view's pixels), and in no tabs,
     toolbar or address bar of a browser: those are above and beside an address at the top of a window.
     """
-    owners = [window_at(windows, *_middle(cell.box)) for cell in cells]
+    owners = [window_at(windows, *_middle_of(cell.box)) for cell in cells]
     ends: dict[int, int] = {}
     for cell, owner in zip(cells, owners, strict=True):
         if owner is not None and cell.box.y < owner.bounds.y + _BARS_PX and _ADDRESS.match(cell.text):
@@ -117,11 +117,11 @@ def outside_bars(cells: Sequence[Line], windows: Sequence[WindowInfo]) -> list[L
     return [
         cell for cell, owner in zip(cells, owners, strict=True)
         if owner is None
-        or (owner.bounds.holds(*_middle(cell.box)) and cell.box.y >= ends.get(owner.window_id, owner.bounds.y))
+        or (owner.bounds.holds(*_middle_of(cell.box)) and cell.box.y >= ends.get(owner.window_id, owner.bounds.y))
     ]  # fmt: skip
 
 
-def _middle(box: Rect) -> tuple[int, int]:
+def _middle_of(box: Rect) -> tuple[int, int]:
     return box.x + box.w // 2, box.y + box.h // 2
 
 
@@ -135,7 +135,7 @@ class _Layout:
 
     def numbers_of(self, label: Line) -> list[_NumberCell]:
         """Return the number that belongs to a label which ends its cell; several where that is not certain."""
-        leading, right = self._leading(label), self.beside(label)
+        leading, right = self._find_leading(label), self.beside(label)
         left = [leading] if leading is not None and self._is_counted(leading, label) else []
         if right:
             has_leading = leading is not None or self._has_unread_before(label)
@@ -153,8 +153,8 @@ class _Layout:
     def _column_of_figures(self, cell: Line) -> list[Line]:
         return [one for one in self._cells if one is cell or (has_leading_number(one.text) and _is_aligned(one, cell))]
 
-    def _leading(self, label: Line) -> _NumberCell | None:
-        """Return the number left of a label that is no other label's."""
+    def _find_leading(self, label: Line) -> _NumberCell | None:
+        """Return the number left of a label, unless it belongs to another label."""
         cell = self._previous_in_row(label)
         seen = self._number(cell.text) if cell is not None and is_number(cell.text) else None
         if cell is None or seen is None or seen.counts_else:
@@ -167,7 +167,7 @@ class _Layout:
         before = self._previous_in_row(cell)
         if before is not None and any(one.box == cell.box for one in self.beside(before)):
             is_nearer = gap <= _NEARER * (cell.box.x - before.box.right)
-            if not is_nearer or self._in_table(before, cell) or self._leading(before) is None:
+            if not is_nearer or self._in_table(before, cell) or self._find_leading(before) is None:
                 return None
         return _NumberCell(seen, cell.box)
 
@@ -210,7 +210,7 @@ class _Layout:
 
     def _in_column_of(self, label: Line) -> list[_NumberCell]:
         """Return the number below or above a label, or both where that is not certain."""
-        below, above = self._below(label), self._above(label)
+        below, above = self._find_below(label), self._find_above(label)
         if len(below) == 1 and above is not None:
             height = 0.3 * label.box.h
             down = max(0, below[0].box.y - label.box.bottom) + height
@@ -223,7 +223,7 @@ class _Layout:
         return below or ([above] if above is not None else [])
 
     def _is_over_next_label(self, label: Line, number: _NumberCell) -> bool:
-        under = self._nearest(self._cell_of(number), below=True)
+        under = self._find_nearest_cell(self._cell_of(number), below=True)
         up = number.box.y - label.box.bottom
         return under is not None and not is_number(under.text) and under.box.y - number.box.bottom <= _NEARER * up
 
@@ -304,17 +304,17 @@ class _Layout:
                 return True
         return False
 
-    def _below(self, label: Line) -> list[_NumberCell]:
-        cell = self._nearest(label, below=True)
+    def _find_below(self, label: Line) -> list[_NumberCell]:
+        cell = self._find_nearest_cell(label, below=True)
         seen = self._number(cell.text) if cell is not None else None
         if cell is None or seen is None or not self._is_own_column(label, cell):
             return []
         found = [_NumberCell(seen, cell.box)]
-        after = self._nearest(cell, below=True)
+        after = self._find_nearest_cell(cell, below=True)
         while after is not None and is_number(after.text) and _is_as_tall(after, cell):
             other = self._number(after.text)
             found += [_NumberCell(other, after.box)] if other is not None else []
-            after = self._nearest(after, below=True)
+            after = self._find_nearest_cell(after, below=True)
         return found
 
     def _is_own_column(self, label: Line, number: Line) -> bool:
@@ -324,27 +324,27 @@ class _Layout:
         beside = self._next_in_row(label)
         if beside is None or number.box.h >= _TALLER * label.box.h:
             return True
-        under = self._nearest(beside, below=True)
+        under = self._find_nearest_cell(beside, below=True)
         return under is not None and is_number(under.text)
 
-    def _above(self, label: Line) -> _NumberCell | None:
-        cell = self._nearest(label, below=False)
+    def _find_above(self, label: Line) -> _NumberCell | None:
+        cell = self._find_nearest_cell(label, below=False)
         seen = self._number(cell.text) if cell is not None and is_number(cell.text) else None
         if cell is None or seen is None or seen.counts_else:
             return None
         if cell.box.h < _TALLER * label.box.h and self._has_own_label(cell):
             return None
         in_row = self._next_in_row(label)
-        over = self._nearest(in_row, below=False) if in_row is not None else None
+        over = self._find_nearest_cell(in_row, below=False) if in_row is not None else None
         is_figure = cell.box.h >= _TALLER * label.box.h or in_row is None or (over is not None and is_number(over.text))
         return _NumberCell(seen, cell.box) if is_figure else None
 
     def _has_own_label(self, number: Line) -> bool:
         """Return whether the text above a number is its label: none above that has its number above."""
-        label = self._nearest(number, below=False)
-        return label is not None and not is_number(label.text) and self._above(label) is None
+        label = self._find_nearest_cell(number, below=False)
+        return label is not None and not is_number(label.text) and self._find_above(label) is None
 
-    def _nearest(self, cell: Line, *, below: bool) -> Line | None:
+    def _find_nearest_cell(self, cell: Line, *, below: bool) -> Line | None:
         """Return the nearest cell below or above in its column; None where it is far, parted, or one of several."""
         most = (_MOST_BELOW if below else _MOST_ABOVE) * cell.box.h
         over = [

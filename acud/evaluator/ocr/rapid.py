@@ -51,12 +51,12 @@ class RapidEngine:
     def __init__(self, choice: Choice = "auto") -> None:
         try:
             runtime = choose_runtime(choice)
-            self._load(runtime)
+            self._load_models(runtime)
         except (ImportError, OSError, RuntimeError, ValueError) as fault:
             raise Unavailable(f"{VERSION} cannot be loaded: {fault}", hint=HINT) from fault
         self.version = f"{VERSION}, {runtime.version}" + (f" ({runtime.why})" if runtime.why else "")
 
-    def _load(self, runtime: Runtime) -> None:
+    def _load_models(self, runtime: Runtime) -> None:
         # The folder of RapidOCR's models. Nothing of it is imported.
         found = find_spec("rapidocr")
         if found is None or found.origin is None:
@@ -70,7 +70,7 @@ class RapidEngine:
 
     def detect(self, parts: Sequence[Bgr]) -> list[list[Rect]]:
         """Return the boxes of lines in each part; see `Engine`. Rotated text comes out as its upright bounding box."""
-        pieces = [piece for index, part in enumerate(parts) for piece in self._pieces(index, part)]
+        pieces = [piece for index, part in enumerate(parts) for piece in self._enlarge_in_pieces(index, part)]
         shapes = [piece.pixels.shape[:2] for piece in pieces]
         packing = bands.pack(shapes)
         canvases = bands.fill(packing, [piece.pixels for piece in pieces])
@@ -84,11 +84,11 @@ class RapidEngine:
                 common = box.intersect(area)
                 if common is None or 2 * common.area < box.area:
                     continue
-                self._note(found[piece.part], piece.inside(common.shift(-place.x, -place.y)))
+                self._add_box(found[piece.part], piece.inside(common.shift(-place.x, -place.y)))
         return found
 
     @staticmethod
-    def _note(boxes: list[Rect], box: Rect) -> None:
+    def _add_box(boxes: list[Rect], box: Rect) -> None:
         """Add `box`, or the larger of it and one that two overlapping pieces both found."""
         for place, other in enumerate(boxes):
             common = box.intersect(other)
@@ -97,7 +97,7 @@ class RapidEngine:
                 return
         boxes.append(box)
 
-    def _pieces(self, index: int, part: Bgr) -> list[_EnlargedPart]:
+    def _enlarge_in_pieces(self, index: int, part: Bgr) -> list[_EnlargedPart]:
         """Return `part` enlarged, in pieces that canvases can hold."""
         height, width = part.shape[:2]
         scale = min(ENLARGE, bands.WIDTHS[-1] / width)
@@ -106,7 +106,7 @@ class RapidEngine:
         for top in range(0, max(1, height - _OVERLAP_PX), most - _OVERLAP_PX):
             rows = part[top : top + most]
             size = (max(1, round(width * scale)), max(1, round(rows.shape[0] * scale)))
-            made.append(_EnlargedPart(index, top, scale, _resize(rows, size), Rect(0, 0, width, height)))
+            made.append(_EnlargedPart(index, top, scale, _resize_pixels(rows, size), Rect(0, 0, width, height)))
         return made
 
     def _boxes_on(self, canvas: Bgr, parts: NDArray[np.bool_]) -> list[Rect]:
@@ -116,28 +116,28 @@ class RapidEngine:
         tensor = canvas.transpose(2, 0, 1)[None].astype(np.float32)
         tensor *= np.float32(2 / 255)
         tensor -= np.float32(1)
-        return find_lines(self._run(self._finder, tensor, "find lines")[0, 0] * parts)
+        return find_lines(self._run_model(self._finder, tensor, "find lines")[0, 0] * parts)
 
     def recognise(self, crops: Sequence[Bgr]) -> list[Reading]:
-        return [self._read(crop) for crop in crops]
+        return [self._read_line(crop) for crop in crops]
 
     def release(self) -> None:
         for model in self._loaded:
             model.release()
 
-    def _read(self, crop: Bgr) -> Reading:
+    def _read_line(self, crop: Bgr) -> Reading:
         height, width = crop.shape[:2]
         wide = min(MOST_LINE_PX, max(1, math.ceil(LINE_PX * width / height)))
         padded = max(LEAST_LINE_PX, -(-wide // BUCKET_PX) * BUCKET_PX)
         tensor = np.zeros((1, 3, LINE_PX, padded), np.float32)
-        resized = _resize(crop, (wide, LINE_PX)).transpose(2, 0, 1)
+        resized = _resize_pixels(crop, (wide, LINE_PX)).transpose(2, 0, 1)
         tensor[0, :, :, :wide] = resized * np.float32(2 / 255) - np.float32(1)
-        chances = self._run(self._reader, tensor, "read lines")
+        chances = self._run_model(self._reader, tensor, "read lines")
         reading = self._decoder.decode(chances[0], width / wide * padded / chances.shape[1])
         return with_ligatures(with_gaps(reading, crop), crop)
 
     @staticmethod
-    def _run(model: Model, tensor: Tensor, what: str) -> Tensor:
+    def _run_model(model: Model, tensor: Tensor, what: str) -> Tensor:
         try:
             return model(tensor)
         except RuntimeError as fault:
@@ -160,7 +160,7 @@ class _EnlargedPart(NamedTuple):
         return Rect(x, y + self.top, right - x, bottom - y).intersect(self.bounds) or self.bounds
 
 
-def _resize(pixels: Bgr, size: tuple[int, int]) -> Bgr:
+def _resize_pixels(pixels: Bgr, size: tuple[int, int]) -> Bgr:
     return np.asarray(Image.fromarray(np.ascontiguousarray(pixels)).resize(size, Image.Resampling.BILINEAR))
 
 

@@ -65,7 +65,7 @@ class ReadingQueue(Generic[T]):
         asked = _QueuedReading(key, begin, is_known, is_look=is_look)
         with self._lock:
             self._waiting.append(asked)
-        self._thread.submit(self._work)
+        self._thread.submit(self._work_off)
         return asked.done
 
     @property
@@ -88,9 +88,9 @@ class ReadingQueue(Generic[T]):
                 asked.done.cancel()
         self._thread.shutdown(cancel_futures=True)
 
-    def _work(self) -> None:
+    def _work_off(self) -> None:
         while (asked := self._find_next()) is not None:
-            self._step(asked)
+            self._step_reading(asked)
 
     def _find_next(self) -> _QueuedReading[T] | None:
         with self._lock:
@@ -101,9 +101,9 @@ class ReadingQueue(Generic[T]):
             if self._closed or not self._waiting:
                 return None
             late = next((one for one in self._waiting if one.overtaken >= MOST_OVERTAKEN), None)
-            return late or self._pick()
+            return late or self._pick_reading()
 
-    def _pick(self) -> _QueuedReading[T]:
+    def _pick_reading(self) -> _QueuedReading[T]:
         turn: dict[object, _QueuedReading[T]] = {}
         for one in self._waiting:
             before = turn.get(one.key)
@@ -113,27 +113,27 @@ class ReadingQueue(Generic[T]):
         short = [one for one in readings if one.taken < SHORT_STEPS and one.known()]
         return min(short or readings, key=lambda one: self._ends.get(one.key, 0))
 
-    def _step(self, reading: _QueuedReading[T]) -> None:
+    def _step_reading(self, reading: _QueuedReading[T]) -> None:
         try:
             if reading.steps is None:
-                reading.steps = self._begin(reading)
+                reading.steps = self._begin_reading(reading)
             reading.taken += 1
             next(reading.steps)
         except StopIteration as end:
-            self._end(reading)
+            self._end_reading(reading)
             with suppress(InvalidStateError):
                 reading.done.set_result(end.value)
         except BaseException as fault:  # noqa: BLE001 - raised at the caller
-            self._end(reading)
+            self._end_reading(reading)
             with suppress(InvalidStateError):
                 reading.done.set_exception(fault)
 
-    def _begin(self, reading: _QueuedReading[T]) -> Steps[T]:
+    def _begin_reading(self, reading: _QueuedReading[T]) -> Steps[T]:
         if reading.is_look and reading.passed and self.crowded:
             raise FrameGone("a newer frame of the view was read before its turn came")
         return reading.begin()
 
-    def _end(self, reading: _QueuedReading[T]) -> None:
+    def _end_reading(self, reading: _QueuedReading[T]) -> None:
         with self._lock:
             place = self._waiting.index(reading)
             for older in self._waiting[:place]:

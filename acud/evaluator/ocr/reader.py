@@ -95,8 +95,8 @@ class ScreenReader:
         self._memo = ReadingMemo()
 
     def read(self, key: ViewKey, pixels: NDArray[np.uint8]) -> tuple[Line, ...]:
-        """Return the lines in `pixels`; see `steps`."""
-        steps = self.steps(key, pixels)
+        """Return the lines in `pixels`; see `read_in_steps`."""
+        steps = self.read_in_steps(key, pixels)
         while True:
             try:
                 next(steps)
@@ -104,7 +104,7 @@ class ScreenReader:
                 found: tuple[Line, ...] = end.value
                 return found
 
-    def steps(self, key: ViewKey, pixels: NDArray[np.uint8]) -> Steps[tuple[Line, ...]]:
+    def read_in_steps(self, key: ViewKey, pixels: NDArray[np.uint8]) -> Steps[tuple[Line, ...]]:
         """Return the lines in `pixels` (height x width x 4 uint8 BGRX; kept, so never to be written to again).
 
         Another view may be read between two steps, of some tenths of a second each. A reading that ends early, or by a
@@ -115,7 +115,7 @@ class ScreenReader:
         retried = shown.failed and self._second is not None and not self._second.paused
         if before is None or before.pixels.shape != pixels.shape or retried:
             shown.failed = False
-            known = yield from self._read_regions(pixels, shown, [_whole(pixels)], (), (), ())
+            known = yield from self._read_regions(pixels, shown, [_whole_box(pixels)], (), (), ())
         else:
             known = yield from self._read_changes(before, pixels)
         self._seen[key] = _Seen(pixels, known, shown)
@@ -128,7 +128,7 @@ class ScreenReader:
         """Return whether a frame of that view was read."""
         return key in self._seen
 
-    def forget(self, key: ViewKey) -> None:
+    def forget_view(self, key: ViewKey) -> None:
         """Find every line of that view anew the next time, whatever changed. Readings of equal pixels are kept: the
         engine would read the same again.
         """
@@ -136,7 +136,7 @@ class ScreenReader:
 
     def _read_changes(self, before: _Seen, pixels: NDArray[np.uint8]) -> Steps[tuple[_Known, ...]]:
         changed = changed_boxes(before.pixels, pixels)
-        plan = plan_reading(changed, [one.line.box for one in before.known], _whole(pixels))
+        plan = plan_reading(changed, [one.line.box for one in before.known], _whole_box(pixels))
         stand = set(plan.stand)
         gone = [one for index, one in enumerate(before.known) if index not in stand]
         rewritten = {region: _rewritten_box(region, gone, before, pixels) for region in plan.regions}
@@ -168,7 +168,7 @@ class ScreenReader:
         """Return the boxes in reach of `regions` that are no line standing already: searched where text can be, and
         once more, alone and enlarged, what looks like letters and was not found there.
         """
-        whole = _whole(pixels)
+        whole = _whole_box(pixels)
         cuts = [on_grid(region, _CONTEXT_PX, _GRID_PX, whole) for region in regions]
         reaches = [around(region, 0, REACH_Y_PX, whole) for region in regions]
         held = [
@@ -177,35 +177,35 @@ class ScreenReader:
             for band in bands.text_bands(_cut_part(pixels, cut))
             if (inside := band.shift(cut.x, cut.y).intersect(reach)) is not None
         ]
-        boxes = yield from self._search(pixels, held, (bands.MARGIN_X_PX, bands.MARGIN_Y_PX))
+        boxes = yield from self._search_places(pixels, held, (bands.MARGIN_X_PX, bands.MARGIN_Y_PX))
         seen = np.zeros(pixels.shape[:2], np.bool_)
         for box in (*standing, *boxes):
             seen[box.y : box.bottom, box.x : box.right] = True
         missed = [row for band in held for row in bands.unfound_rows(pixels, band, seen)]
-        boxes += yield from self._search(pixels, missed, (bands.ALONE_PX, bands.ALONE_PX), _ENLARGED)
+        boxes += yield from self._search_places(pixels, missed, (bands.ALONE_PX, bands.ALONE_PX), _ENLARGED)
         fresh: list[Rect] = []
         for box in sorted(boxes, key=lambda one: -one.area):  # a band may show a part of what another one shows whole
             if not any(_is_part_of(box, other) for other in (*standing, *fresh)):
                 fresh.append(box)
         return fresh
 
-    def _search(
+    def _search_places(
         self, pixels: NDArray[np.uint8], places: Sequence[Rect], margins: tuple[int, int], scale: int = 1
     ) -> Steps[list[Rect]]:
         """Return the boxes of lines that the engine finds in `places`, each with `margins` (x, y) of what is around and
         enlarged by `scale`.
         """
-        whole = _whole(pixels)
+        whole = _whole_box(pixels)
         parts = [around(place, *margins, whole) for place in places]
         searched: list[list[Rect]] = []
         for some in _group_parts(parts, AREA_A_STEP // scale**2):
-            searched += self._engine.detect([_enlarge(_bgr(pixels, part), scale) for part in some])
+            searched += self._engine.detect([_enlarge_crop(_cut_bgr(pixels, part), scale) for part in some])
             yield
         return [
             cell
             for place, part, found in zip(places, parts, searched, strict=True)
             for box in found
-            if (own := _own_part(_reduce(box, scale).shift(part.x, part.y), place, whole)) is not None
+            if (own := _own_part(_reduce_box(box, scale).shift(part.x, part.y), place, whole)) is not None
             for cell in bands.cells(pixels, own)
         ]
 
@@ -220,16 +220,16 @@ class ScreenReader:
             for area, one in zip(areas, changed, strict=True)
         ]
         places = [part for line in parts for part in line]
-        crops = [_bgr(pixels, part) for part in places]
+        crops = [_cut_bgr(pixels, part) for part in places]
         by_words = [one for line, one in zip(parts, changed, strict=True) for _ in line]
         found = [self._memo.recall(crop) for crop in crops]
         missing = [place for place, reading in enumerate(found) if reading is None]
         fresh: list[_Fresh] = []
         for start in range(0, len(missing), _LINES_A_STEP):
             some = missing[start : start + _LINES_A_STEP]
-            fresh += self._recognise([(place, crops[place], by_words[place]) for place in some])
+            fresh += self._read_crops([(place, crops[place], by_words[place]) for place in some])
             yield
-        settled = yield from self._settle([one.doubt(places) for one in fresh if one.rest.size], scripts)
+        settled = yield from self._settle_doubts([one.doubt(places) for one in fresh if one.rest.size], scripts)
         read = iter(settled)
         for one in fresh:
             middle = [next(read)] if one.rest.size else []
@@ -237,7 +237,7 @@ class ScreenReader:
         told = iter([reading for reading in found if reading is not None])
         return [join_readings([next(told) for _ in line]) for line in parts]
 
-    def _recognise(self, some: Sequence[tuple[int, Bgr, bool]]) -> list[_Fresh]:
+    def _read_crops(self, some: Sequence[tuple[int, Bgr, bool]]) -> list[_Fresh]:
         """Return the first reading of each crop at its place; the flag leaves known words out."""
         unread = [self._memo.unread(crop) if by_words else Unread(0, crop.shape[1]) for _, crop, by_words in some]
         rests = [
@@ -249,7 +249,7 @@ class ScreenReader:
             for (place, _, _), rest, one in zip(some, rests, unread, strict=True)
         ]
 
-    def _settle(self, doubts: Sequence[Doubt], scripts: ViewScripts) -> Steps[list[Reading]]:
+    def _settle_doubts(self, doubts: Sequence[Doubt], scripts: ViewScripts) -> Steps[list[Reading]]:
         if self._second is None:
             settled = [one.reading for one in doubts]
         else:
@@ -272,7 +272,7 @@ def _group_parts(parts: Sequence[Rect], area_a_step: int) -> Iterator[list[Rect]
         yield share
 
 
-def _whole(pixels: NDArray[np.uint8]) -> Rect:
+def _whole_box(pixels: NDArray[np.uint8]) -> Rect:
     return Rect(0, 0, pixels.shape[1], pixels.shape[0])
 
 
@@ -280,7 +280,7 @@ def _cut_part(pixels: NDArray[np.uint8], box: Rect) -> NDArray[np.uint8]:
     return pixels[box.y : box.bottom, box.x : box.right]
 
 
-def _bgr(pixels: NDArray[np.uint8], box: Rect) -> Bgr:
+def _cut_bgr(pixels: NDArray[np.uint8], box: Rect) -> Bgr:
     return np.ascontiguousarray(pixels[box.y : box.bottom, box.x : box.right, :3])
 
 
@@ -325,11 +325,11 @@ def _rewritten_box(region: Rect, old_lines: Sequence[_Known], before: _Seen, pix
     return Rect(found.x, found.y, max(1, found.right + new.box.right - old.box.right - found.x), found.h)
 
 
-def _enlarge(crop: Bgr, scale: int) -> Bgr:
+def _enlarge_crop(crop: Bgr, scale: int) -> Bgr:
     return crop if scale == 1 else crop.repeat(scale, 0).repeat(scale, 1)
 
 
-def _reduce(box: Rect, scale: int) -> Rect:
+def _reduce_box(box: Rect, scale: int) -> Rect:
     """Return a box of a picture enlarged by `scale` in pixels of the picture."""
     x, y = box.x // scale, box.y // scale
     return Rect(x, y, -(-box.right // scale) - x, -(-box.bottom // scale) - y)
@@ -445,8 +445,8 @@ class TextReading:
         try:
             self._engine.load()  # a screen without text needs none, but a failure to load it is reported now
             if fresh:
-                self._reader.forget(key)
-            lines = yield from self._reader.steps(key, shot.pixels)
+                self._reader.forget_view(key)
+            lines = yield from self._reader.read_in_steps(key, shot.pixels)
         except Unavailable as fault:
             self._fault = f"{fault.message}; {fault.hint}" if fault.hint else fault.message
             raise
@@ -463,7 +463,7 @@ class TextReading:
         version = ", ".join(filter(None, (self._engine.version, self._second.version)))
         return JudgeHealth(JudgeName.OCR, state, self.note, version, missing=self._second.missing)
 
-    def rest(self) -> bool:
+    def release_idle_engine(self) -> bool:
         """Have the engine release memory if nothing was read for five seconds, and unload it after two minutes; return
         whether that has freed any.
         """

@@ -60,7 +60,7 @@ def choose_runtime(choice: Choice = "auto") -> Runtime:
     raise Unavailable(f"nothing runs the OCR models ({'; '.join(reasons)})", hint=HINT)
 
 
-def _openvino() -> Runtime:
+def _load_openvino() -> Runtime:
     if not has_avx2():
         raise RuntimeError("the CPU has no AVX2")
     blocked: dict[str, Any] = sys.modules
@@ -90,7 +90,7 @@ def _openvino() -> Runtime:
     return Runtime(f"openvino {metadata.version('openvino')} {precision}", load)
 
 
-def _onnxruntime() -> Runtime:
+def _load_onnxruntime() -> Runtime:
     onnxruntime: Any = import_module("onnxruntime")
 
     def load(path: Path) -> LoadedModel:
@@ -116,7 +116,7 @@ def _onnxruntime() -> Runtime:
     return Runtime(f"onnxruntime {metadata.version('onnxruntime')}", load)
 
 
-RUNTIMES: dict[str, Callable[[], Runtime]] = {"openvino": _openvino, "onnxruntime": _onnxruntime}
+RUNTIMES: dict[str, Callable[[], Runtime]] = {"openvino": _load_openvino, "onnxruntime": _load_onnxruntime}
 """In the order in which `auto` tries them."""
 
 

@@ -58,7 +58,7 @@ _LISTED_S, _PAUSE_S = 60.0, 60.0
 
 
 class LineProgram(Protocol):
-    """What reads lines a second time; see `Tesseract`, which is the one."""
+    """A program that reads lines a second time; `Tesseract` is the only one."""
 
     languages: frozenset[str]
 
@@ -70,7 +70,7 @@ class LineProgram(Protocol):
         """Return the reading of each crop, in order. Raises: Unavailable."""
 
     def script_name(self, crops: Sequence[Bgr]) -> str:
-        """Return the script of the crops, "" when it is uncertain. Raises: Unavailable."""
+        """Return the script of the crops, "" if the program is not sure. Raises: Unavailable."""
 
 
 class ViewScripts(Struct):
@@ -102,7 +102,7 @@ class Doubt(Struct, frozen=True):
 
 
 class SecondReader:
-    """Owns nothing while it is not reading: each batch is one process. Not safe in threads."""
+    """Reads lines again. Owns nothing between batches: each batch is one process. Not safe in threads."""
 
     def __init__(
         self, make: Callable[[], LineProgram] = Tesseract, monotonic_s: Callable[[], float] = time.monotonic
@@ -118,7 +118,7 @@ class SecondReader:
 
     @property
     def version(self) -> str:
-        """What it is called, with its languages, once it was needed."""
+        """The program's name, version and languages; "" before the first use."""
         return "" if self._program is None else f"{PROGRAM} ({' '.join(sorted(self._program.languages))})"
 
     @property
@@ -143,11 +143,11 @@ class SecondReader:
         if not wanted and not view.met:
             return found
         try:
-            program = self._ready()
-            left = yield from _Rereading(program, doubts, found, view, self._note_unreadable).run(wanted)
+            program = self._get_program()
+            left = yield from _Rereading(program, doubts, found, view, self._note_unreadable).reread_lines(wanted)
         except Unavailable as fault:
             view.failed = True
-            self._note(fault)
+            self._note_failure(fault)
             if self._program is None and len(wanted) >= _DETECTED_LINES:
                 self._note_unreadable(scripts.UNKNOWN)
         else:
@@ -168,9 +168,9 @@ class SecondReader:
         if script is None:
             return ""
         try:
-            languages = self._ready().languages
+            languages = self._get_program().languages
         except Unavailable as fault:
-            self._note(fault)
+            self._note_failure(fault)
             languages = frozenset() if self._program is None else self._program.languages
         if script.readable_languages(languages):
             return self.fault
@@ -181,12 +181,12 @@ class SecondReader:
     def _note_unreadable(self, script: str) -> None:
         self._met_unreadable[script] = None
 
-    def _note(self, fault: Unavailable) -> None:
+    def _note_failure(self, fault: Unavailable) -> None:
         if not self.paused:
             self.fault = f"{fault.message}; {fault.hint}" if fault.hint else fault.message
             self._failed_s = self._now()
 
-    def _ready(self) -> LineProgram:
+    def _get_program(self) -> LineProgram:
         with self._lock:
             if self.paused:
                 raise Unavailable(self.fault)
@@ -208,8 +208,8 @@ class _Rereading(Struct):
     view: ViewScripts
     met_unreadable: Callable[[str], None]
 
-    def run(self, numbers: Sequence[int]) -> Steps[list[int]]:
-        """Read all; return the places of those wanted that nothing could read. Raises: Unavailable."""
+    def reread_lines(self, numbers: Sequence[int]) -> Steps[list[int]]:
+        """Read all lines; return the places of wanted lines that no reader could read. Raises: Unavailable."""
         left, tried = list(numbers), list(self.view.met)
         for script in self.view.met:
             left = yield from self._read_with(script, left)
@@ -217,10 +217,10 @@ class _Rereading(Struct):
             if not left:
                 break
             tried.append(script)
-            left = yield from self._probe(script, left)
+            left = yield from self._try_script(script, left)
         if len(left) >= _DETECTED_LINES and self.view.detections < _MOST_DETECTIONS and self.program.detects_scripts:
             self.view.detections += 1
-            left = yield from self._detect(left, tried)
+            left = yield from self._read_in_detected_script(left, tried)
         for script in self.view.met:
             wary = [
                 n
@@ -230,7 +230,7 @@ class _Rereading(Struct):
             yield from self._read_with(script, wary)
         return left
 
-    def _detect(self, left: list[int], tried: Sequence[WritingScript]) -> Steps[list[int]]:
+    def _read_in_detected_script(self, left: list[int], tried: Sequence[WritingScript]) -> Steps[list[int]]:
         """Ask which script the lines are in, and read them with it; it is remembered where it can't be read."""
         script = scripts.script_of(self.program.script_name([self.doubts[n].crop for n in left]))
         yield
@@ -239,9 +239,9 @@ class _Rereading(Struct):
         if not script.readable_languages(self.program.languages):
             self.met_unreadable(script.name)
             return left
-        return (yield from self._probe(script, left))
+        return (yield from self._try_script(script, left))
 
-    def _probe(self, script: WritingScript, left: Sequence[int]) -> Steps[list[int]]:
+    def _try_script(self, script: WritingScript, left: Sequence[int]) -> Steps[list[int]]:
         """Read the widest lines with `script`, and where one of them is in it, the others as well."""
         first = sorted(left, key=lambda n: -self.doubts[n].crop.shape[1])[:_PROBES]
         still = yield from self._read_with(script, first)

@@ -53,7 +53,7 @@ class Tesseract:
 
     @property
     def detects_scripts(self) -> bool:
-        """Whether it has what `script_name` needs; Debian's package brings it."""
+        """Whether the data for `script_name` is installed; Debian's package brings it."""
         return "osd" in self.languages
 
     def read(self, crops: Sequence[Bgr], languages: Sequence[str]) -> list[Reading]:
@@ -64,7 +64,7 @@ class Tesseract:
             return []
         pages = [_prepare_line(crop) for crop in crops]
         arguments = ["stdin", "stdout", "-l", "+".join(languages), "--psm", "7", "tsv"]
-        told = self._run(arguments, _tiff(pages), self._start_s + LINE_S * len(crops))
+        told = self._run(arguments, _to_tiff(pages), self._start_s + LINE_S * len(crops))
         # The reading of each page of a TSV. `scales`: pixels of the crop for one of its page.
         scales = [crop.shape[0] / _LINE_PX for crop in crops]
         words: list[list[tuple[str, float, float, float]]] = [[] for _ in scales]
@@ -77,9 +77,9 @@ class Tesseract:
         return [_join_words(line) for line in words]
 
     def script_name(self, crops: Sequence[Bgr]) -> str:
-        """Return tesseract's name of the lines' script; "" when it is uncertain. Raises: Unavailable, as `read`."""
+        """Return tesseract's name of the lines' script; "" if it is not sure. Raises: Unavailable, as `read`."""
         arguments = ["stdin", "stdout", "--psm", "0", "-c", "min_characters_to_try=8"]
-        told = self._run(arguments, _tiff([_draw_page(crops)]), self._start_s + LINE_S * len(crops), may_fail=True)
+        told = self._run(arguments, _to_tiff([_draw_page(crops)]), self._start_s + LINE_S * len(crops), may_fail=True)
         return next((line.partition(":")[2].strip() for line in told.splitlines() if line.startswith("Script:")), "")
 
     def _run(self, arguments: Sequence[str], data: bytes, timeout_s: float, *, may_fail: bool = False) -> str:
@@ -87,10 +87,10 @@ class Tesseract:
         try:
             with subprocess.Popen(
                 [self._path, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                env=_environment(),
+                env=_make_environment(),
             ) as running:  # fmt: skip
                 try:
-                    told = self._communicate(running, data, timeout_s)
+                    told = self._await_output(running, data, timeout_s)
                 finally:
                     running.kill()
         except subprocess.TimeoutExpired as fault:
@@ -102,13 +102,13 @@ class Tesseract:
         return told.decode(errors="replace")
 
     @staticmethod
-    def _communicate(running: subprocess.Popen[bytes], data: bytes, timeout_s: float) -> bytes:
+    def _await_output(running: subprocess.Popen[bytes], data: bytes, timeout_s: float) -> bytes:
         for kind, most in ((resource.RLIMIT_AS, _MEMORY_BYTES), (resource.RLIMIT_CPU, int(timeout_s) + 1)):
             resource.prlimit(running.pid, kind, (most, most))
         return running.communicate(data, timeout_s)[0]
 
 
-def _environment() -> dict[str, str]:
+def _make_environment() -> dict[str, str]:
     return {"OMP_THREAD_LIMIT": "1", **{name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}}
 
 
@@ -139,7 +139,7 @@ def _draw_page(crops: Sequence[Bgr]) -> NDArray[np.uint8]:
     return np.vstack([np.pad(row, ((0, 0), (0, wide - row.shape[1])), constant_values=255) for row in joined])
 
 
-def _tiff(pages: Sequence[NDArray[np.uint8]]) -> bytes:
+def _to_tiff(pages: Sequence[NDArray[np.uint8]]) -> bytes:
     first, *others = map(Image.fromarray, pages)
     made = io.BytesIO()
     first.save(made, "TIFF", save_all=True, append_images=others)

@@ -156,7 +156,7 @@ def _by_ink(texts: Sequence[str], box: Rect, pixels: NDArray[np.uint8]) -> list[
     firsts = [0, *sorted(gaps)]
     lasts = [*(first - 1 for first in firsts[1:]), len(pieces) - 1]
     spans = [(box.x + pieces[a][0], box.x + pieces[b][1]) for a, b in zip(firsts, lasts, strict=True)]
-    return spans if _fits(texts, spans) else None
+    return spans if _has_even_letters(texts, spans) else None
 
 
 def letter_columns(part: NDArray[np.uint8]) -> NDArray[np.bool_]:
@@ -167,7 +167,7 @@ def letter_columns(part: NDArray[np.uint8]) -> NDArray[np.bool_]:
     return found
 
 
-def _fits(texts: Sequence[str], spans: Sequence[tuple[int, int]]) -> bool:
+def _has_even_letters(texts: Sequence[str], spans: Sequence[tuple[int, int]]) -> bool:
     letter = sum(right - x for x, right in spans) / sum(map(len, texts))
     return all(0.4 < (right - x) / (letter * len(text)) < 2.5 for text, (x, right) in zip(texts, spans, strict=True))
 

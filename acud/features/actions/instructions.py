@@ -187,7 +187,7 @@ def _suggest_verb(sentence: str) -> str:
 
 
 def places(instruction: Instruction) -> tuple[str, ...]:
-    """Return the words for places in it; text and keys are none."""
+    """Return the words of the instruction that name places; typed text and keys do not count."""
     found = (getattr(instruction, name, "") for name in ("start", "at", "option", "to"))
     return tuple(words for words in found if words)
 
@@ -196,23 +196,23 @@ def instruction_text(instruction: Instruction) -> str:
     """Return the instruction in one line; of typed text only the length, as it may be a password."""
     match instruction:
         case ClickOn(at, button, count):
-            return f"{_click_word(button, count)} {_shorten(at)}"
+            return f"{_click_word(button, count)} {_shorten_words(at)}"
         case TickBox(at, is_on):
-            return f"{'tick' if is_on else 'untick'} {_shorten(at)}"
+            return f"{'tick' if is_on else 'untick'} {_shorten_words(at)}"
         case HoverOver(at):
-            return f"hover over {_shorten(at)}"
+            return f"hover over {_shorten_words(at)}"
         case TypeInto(text, at, replace, enter):
             verb = "replace by" if replace else "type"
-            place = f" in {_shorten(at)}" if at else ""
+            place = f" in {_shorten_words(at)}" if at else ""
             return f"{verb} {len(text)} characters{place}{' and press Return' if enter else ''}"
         case SelectIn(option, at):
-            return f"select {_shorten(option)}" + (f" in {_shorten(at)}" if at else "")
+            return f"select {_shorten_words(option)}" + (f" in {_shorten_words(at)}" if at else "")
         case ScrollUntil(to, at):
-            return f"scroll to {_shorten(to)}" + (f" in {_shorten(at)}" if at else "")
+            return f"scroll to {_shorten_words(to)}" + (f" in {_shorten_words(at)}" if at else "")
         case ScrollBy(direction, amount, at):
-            return f"scroll {direction.value} {amount}" + (f" at {_shorten(at)}" if at else "")
+            return f"scroll {direction.value} {amount}" + (f" at {_shorten_words(at)}" if at else "")
         case DragTo(start, to):
-            return f"drag {_shorten(start)} to {_shorten(to)}"
+            return f"drag {_shorten_words(start)} to {_shorten_words(to)}"
         case PressKeys(chord):
             return f"press {chord}"
 
@@ -221,7 +221,7 @@ def _click_word(button: Button, count: int) -> str:
     return next(verb.replace(" ", "-") for verb, meant in _BUTTONS.items() if meant == (button, count))
 
 
-def _shorten(words: str) -> str:
+def _shorten_words(words: str) -> str:
     return words if len(words) <= 200 else words[:199] + "…"
 
 

@@ -59,7 +59,7 @@ def effect_area(screen: Rect, windows: Sequence[WindowInfo], points: Sequence[Po
     free = [part for box in free if (part := box.intersect(screen)) is not None]
     if not free:
         return EffectArea(screen, family=family)
-    box = _enclose(free)
+    box = _enclose_boxes(free)
     ignore = _find_parts(box, free, inside=False)
     return EffectArea(box, tuple(part.shift(-box.x, -box.y) for part in ignore), family)
 
@@ -182,7 +182,7 @@ def _find_frame(window: WindowInfo) -> Rect:
     return Rect(box.x - _FRAME_PX, box.y - _TITLE_PX, box.w + 2 * _FRAME_PX, box.h + _TITLE_PX + _FRAME_PX)
 
 
-def _enclose(boxes: Iterable[Rect]) -> Rect:
+def _enclose_boxes(boxes: Iterable[Rect]) -> Rect:
     found = list(boxes)
     x, y = min(one.x for one in found), min(one.y for one in found)
     return Rect(x, y, max(one.right for one in found) - x, max(one.bottom for one in found) - y)

@@ -104,7 +104,7 @@ Effect = Think | RunInstruction | Await | Check | End
 
 
 class Run:
-    """The state of one run. Call `begin` once, then `take` with each event; each returns the next effect."""
+    """The state of one run. Call `begin` once, then `take_event` with each event; each returns an effect."""
 
     def __init__(self, spec: RunSpec, began: float) -> None:
         self.spec = spec
@@ -119,9 +119,9 @@ class Run:
         self._silent = self._checks = self._futile = self._faults = 0
 
     def begin(self) -> Effect:
-        return self._think()
+        return self._ask_model()
 
-    def take(self, event: Event) -> Effect | None:
+    def take_event(self, event: Event) -> Effect | None:
         """Return the effect that follows `event`; None once the run has ended."""
         if self.ended is not None:
             return None
@@ -130,19 +130,19 @@ class Run:
         calls = 1 if isinstance(event, ModelAnswer) else event.calls
         if calls:
             self.spent = self.spent.plus(calls, event.cost_usd)
-        effect = self._follow(event)
+        effect = self._take_event(event)
         if isinstance(effect, End):
             return effect
         spent_out = self._find_spent_limit(event.at)
         return self._end(RunState.ESCALATED, spent_out) if spent_out else effect
 
-    def _follow(self, event: ModelAnswer | Did | Checked) -> Effect:
+    def _take_event(self, event: ModelAnswer | Did | Checked) -> Effect:
         if isinstance(event, ModelAnswer):
             if event.code:
                 self._faults += 1
                 if self._faults >= MAX_MODEL_FAULTS:
                     return self._end(RunState.ESCALATED, f"the model does not answer: {event.reason} ({event.code})")
-                return self._think()
+                return self._ask_model()
             self._faults = 0
             if not event.calls:
                 return self._reject_answer(event, "", "no tool was called; call exactly one")
@@ -175,7 +175,7 @@ class Run:
         self.ended = End(state, reason, evidence)
         return self.ended
 
-    def _think(self) -> Think:
+    def _ask_model(self) -> Think:
         kept = prompt.KEPT_STEPS
         older = tuple(self.steps[:-kept])
         recent = [message for turn in self._turns[-kept:] for message in turn]
@@ -190,7 +190,7 @@ class Run:
         self._turns.append((message, *(answers or (ChatMessage("user", fault),))))
         if self._silent >= MAX_SILENT:
             return self._end(RunState.ESCALATED, f"the model gave no usable tool call {MAX_SILENT} times: {fault}")
-        return self._think()
+        return self._ask_model()
 
     def _follow_decision(self, decision: prompt.Decision, at: float) -> Effect:
         if isinstance(decision, prompt.Do):
@@ -200,27 +200,27 @@ class Run:
             return Await(decision.until, max(0.1, min(decision.timeout_s, left_s)))
         if isinstance(decision, prompt.Done):
             return Check(decision.shows)
-        self._close("escalated", "", at)
+        self._close_step("escalated", "", at)
         return self._end(RunState.ESCALATED, decision.reason)
 
     def _take_outcome(self, event: Did) -> Effect:
-        self._close(event.outcome, event.reason, event.at)
+        self._close_step(event.outcome, event.reason, event.at)
         self._futile = 0 if event.effective else self._futile + 1
         if self._futile >= MAX_FUTILE:
             return self._end(RunState.ESCALATED, f"{MAX_FUTILE} actions in a row had no visible effect: {event.reason}")
-        return self._think()
+        return self._ask_model()
 
     def _take_check(self, event: Checked) -> Effect:
         held = event.answer == "yes"
-        self._close("verified" if held else f"not verified: {event.answer}", event.reason, event.at)
+        self._close_step("verified" if held else f"not verified: {event.answer}", event.reason, event.at)
         if held:
             return self._end(RunState.DONE, "", event.reason)
         self._checks += 1
         if self._checks >= MAX_CHECKS:
             return self._end(RunState.ESCALATED, f"the model reported success, but the check failed: {event.reason}")
-        return self._think()
+        return self._ask_model()
 
-    def _close(self, outcome: str, reason: str, at: float) -> None:
+    def _close_step(self, outcome: str, reason: str, at: float) -> None:
         assert self._pending is not None
         call, decision = self._pending
         self._pending = None

@@ -81,7 +81,7 @@ class WaitUntil(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Done(Struct, frozen=True, forbid_unknown_fields=True):
-    """Say that the whole instruction has been carried out; it is checked."""
+    """Report that the whole instruction has been carried out; acud checks the report."""
 
     shows: Annotated[
         str, Meta(min_length=1, max_length=2000, description="what on the screen proves it, as a condition to check")

@@ -135,13 +135,13 @@ def user_prompt(window: ContextWindow) -> str:
     )
     heard = "\n".join(clip_line(chunk.text, AUDIO_CHARACTERS) for chunk in window.audio)
     return (
-        f"In front:\n{_fence('app', clip_line(window.currentApp, 60))}\n\n"
-        f"On screen, newest last:\n{_fence('screen', seen or '(nothing)')}\n\n"
-        f"Heard, newest last:\n{_fence('speech', heard or '(silence)')}"
+        f"In front:\n{_fence_words('app', clip_line(window.currentApp, 60))}\n\n"
+        f"On screen, newest last:\n{_fence_words('screen', seen or '(nothing)')}\n\n"
+        f"Heard, newest last:\n{_fence_words('speech', heard or '(silence)')}"
     )
 
 
-def _fence(mark: str, words: str) -> str:
+def _fence_words(mark: str, words: str) -> str:
     return fence(mark, words, *_MARKS)
 
 

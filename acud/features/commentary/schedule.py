@@ -41,7 +41,7 @@ class AnalysisSchedule:
         if self._first_news_s is None:
             self._first_news_s = now_s
 
-    def resume(self, text: str) -> None:
+    def set_last_pushed(self, text: str) -> None:
         """Take `text`, the last one pushed before a restart, which is not to be repeated."""
         self._pushed = text
 

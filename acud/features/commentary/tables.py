@@ -64,7 +64,7 @@ class SenseEventTable(_Ring):
         return self._read_number(_SQL["sense_count"])
 
     def newest(self) -> int:
-        """Return the newest number; 0: there is none."""
+        """Return the newest number; 0 in an empty table."""
         return self._read_number(_SQL["sense_newest"])
 
 

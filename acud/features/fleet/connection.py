@@ -100,7 +100,7 @@ class NatsConnection:
         return self._js
 
     async def __aenter__(self) -> Self:
-        self._connecting = asyncio.create_task(self._connect())
+        self._connecting = asyncio.create_task(self._connect_to_server())
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -112,7 +112,7 @@ class NatsConnection:
             await self.nats.let_go()
 
     async def ready(self) -> None:
-        """Return once it was connected. Raises: ConfigError when a file that is named can't be used."""
+        """Return once the connection was made. Raises: ConfigError when a named file can't be used."""
         waiting = asyncio.create_task(self._ready.wait())
         assert self._connecting is not None
         await asyncio.wait({waiting, self._connecting}, return_when=asyncio.FIRST_COMPLETED)
@@ -120,7 +120,7 @@ class NatsConnection:
             waiting.cancel()
             self._connecting.result()
 
-    async def _connect(self) -> None:
+    async def _connect_to_server(self) -> None:
         credentials = credential_options(self.settings)
         self.signatures.use(own_seed(self.settings))
         self._begun = True
@@ -222,7 +222,7 @@ class NatsConnection:
         )
 
     def warn(self, about: str, text: str, fix: str) -> None:
-        """Report a fault `about` something on the servers; without a `text` it is over."""
+        """Report a fault `about` a part of the servers; an empty `text` reports its end."""
         before = self.warnings.get(about)
         if text:
             self.warnings[about] = (text, fix)
@@ -234,7 +234,7 @@ class NatsConnection:
         if self._warned is not None:
             self._warned(self.warnings)
 
-    async def find(self, wanted: StreamConfig) -> str:
+    async def find_stream(self, wanted: StreamConfig) -> str:
         """Return the name of an existing stream, and warn where it is not set up as wanted here: only the administrator
         makes and changes streams.
 
@@ -263,9 +263,9 @@ class NatsConnection:
     async def bucket(self, name: str, *, ttl_s: float = 0.0) -> KeyValue:
         """Return the bucket `name`. `ttl_s`: how long a key lasts (0: for ever).
 
-        Raises: ConfigError when it is there with another lifetime; Unavailable as `find` does.
+        Raises: ConfigError when it is there with another lifetime; Unavailable as `find_stream` does.
         """
-        await self.find(bucket_stream(self.names, name, ttl_s))
+        await self.find_stream(bucket_stream(self.names, name, ttl_s))
         wanted = self.names.bucket(name)
         with self.translate_faults(f"bucket {wanted}"):
             found = await self.streams.key_value(wanted)
@@ -273,7 +273,7 @@ class NatsConnection:
             return found
 
     async def _read_keys(self) -> bytes:
-        stream = await self.find(bucket_stream(self.names, KEYS, 0.0))
+        stream = await self.find_stream(bucket_stream(self.names, KEYS, 0.0))
         with self.translate_faults("the list of keys"):
             try:
                 return (await self.streams.get_last_msg(stream, self.names.key_list, direct=True)).data or b""

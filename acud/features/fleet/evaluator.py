@@ -63,14 +63,14 @@ class FleetJudge:
     async def evaluate(self, question: JudgeQuestion, picture: JudgePicture) -> JudgeReply:
         """Return a worker's verdict within the time limit; `unknown(unavailable)` when none was to be had."""
         try:
-            answer = (await self._calls.run(lambda: self._answer(question, picture))).value
+            answer = (await self._calls.run(lambda: self._await_answer(question, picture))).value
         except CallFailed as fault:
             spent = (fault.usage.tokens_in, fault.usage.tokens_out, fault.usage.cost_usd)
             return JudgeReply(unknown(fault.reply_code, self._words.line(fault.message)), *spent, self.name)
         return JudgeReply(answer.verdict, answer.tokens_in, answer.tokens_out, answer.cost_usd, self.name)
 
-    async def _answer(self, question: JudgeQuestion, picture: JudgePicture) -> VisionAnswer:
-        batch, number = self._put(question, picture)
+    async def _await_answer(self, question: JudgeQuestion, picture: JudgePicture) -> VisionAnswer:
+        batch, number = self._add_to_batch(question, picture)
         try:
             async with asyncio.timeout(self._timeout_s):
                 return _check_heard(await batch.answer(number))
@@ -84,16 +84,16 @@ class FleetJudge:
         finally:
             batch.drop_caller(number)
 
-    def _put(self, question: JudgeQuestion, picture: JudgePicture) -> tuple[_FleetBatch, int]:
+    def _add_to_batch(self, question: JudgeQuestion, picture: JudgePicture) -> tuple[_FleetBatch, int]:
         batch = self._gathering.get(id(picture))
         if batch is None or batch.full:
             batch = self._gathering[id(picture)] = _FleetBatch(picture)
-            task = asyncio.create_task(self._send(batch))
+            task = asyncio.create_task(self._send_batch(batch))
             self._sending.add(task)
             task.add_done_callback(self._sending.discard)
         return batch, batch.put(question)
 
-    async def _send(self, batch: _FleetBatch) -> None:
+    async def _send_batch(self, batch: _FleetBatch) -> None:
         await asyncio.sleep(_BREATH_S)
         if self._gathering.get(id(batch.picture)) is batch:
             del self._gathering[id(batch.picture)]
@@ -130,7 +130,7 @@ class FleetJudge:
         except Unavailable as fault:
             return f"{late}; {fault.message}"
         refused = f"; {self._job_client.refused}" if self._job_client.refused else ""
-        return f"{late}; {_count(there)} of kind {self._jobs.kind!r}{refused}"
+        return f"{late}; {_describe_workers(there)} of kind {self._jobs.kind!r}{refused}"
 
     async def check_health(self) -> JudgeHealth:
         """Return ready when a worker waits for jobs or has some in hand, else down and why. Costs nothing."""
@@ -139,16 +139,16 @@ class FleetJudge:
             return JudgeHealth(self.name, "down", self._words.line(refused))
         try:
             async with asyncio.timeout(2 * self._vision.connect_timeout_s):
-                there = await self._workers()
+                there = await self._count_workers()
         except (TimeoutError, AcudError) as fault:
             return JudgeHealth(self.name, "down", self._words.line(str(fault) or "the servers do not answer"))
         self._is_deserted = not there
         if not there:
-            none = f"{_count(0)} of kind {self._jobs.kind!r} waits for jobs: acud fleet worker on another machine"
+            none = f"no worker of kind {self._jobs.kind!r} waits for jobs: acud fleet worker on another machine"
             return JudgeHealth(self.name, "down", none)
         return JudgeHealth(self.name, "ready")
 
-    async def _workers(self) -> int:
+    async def _count_workers(self) -> int:
         line = await self._open_line()
         found = await line.workers()
         if not found:
@@ -240,5 +240,5 @@ def _check_heard(answer: VisionAnswer) -> VisionAnswer:
     return answer
 
 
-def _count(workers: int) -> str:
+def _describe_workers(workers: int) -> str:
     return "no worker" if not workers else f"{workers} places of workers are there"

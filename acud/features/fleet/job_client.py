@@ -97,23 +97,23 @@ class JobClient:
             async with asyncio.timeout(within_s):
                 await self._connection.ready()
                 async with self._prepared:
-                    await self._subscribe()
+                    await self._subscribe_once()
         except TimeoutError:
             raise self._connection.down() from None
         if not self._connection.connected:
             raise self._connection.down()
 
-    async def _subscribe(self) -> None:
+    async def _subscribe_once(self) -> None:
         if self._is_prepared:
             return
         client = self._connection.nats
         with self._connection.translate_faults("subscribing to answers"):
             await client.subscribe(self._connection.names.answer(self.host, self._asker, "*"), cb=self._on_message)
-        await self._queue.find()
+        await self._queue.find_stream()
         self._is_prepared = True
 
     async def workers(self) -> int:
-        """Return how many places of workers are known to be there, free or busy. Raises: Unavailable."""
+        """Return the number of known places of workers, free or busy. Raises: Unavailable."""
         state = await self._queue.state()
         return (state.num_waiting or 0) + (state.num_ack_pending or 0)
 
@@ -149,7 +149,7 @@ class JobClient:
         end_s = asyncio.get_running_loop().time() + _PUBLISH_S
         while True:
             try:
-                await self._publish(job_id, body)
+                await self._publish_job(job_id, body)
                 return
             except (nats.js.errors.NoStreamResponseError, TimeoutError) as fault:
                 # No leader right now, or the stream went with a server's disk; the administrator makes it again. Or
@@ -160,7 +160,7 @@ class JobClient:
             except (nats.errors.Error, OSError) as fault:
                 raise self._not_taken(fault) from fault
 
-    async def _publish(self, job_id: str, body: bytes) -> None:
+    async def _publish_job(self, job_id: str, body: bytes) -> None:
         headers = {"Nats-Msg-Id": job_id} | self._connection.signatures.header(Signed.JOB, self._subject, body)
         streams = self._connection.streams
         with cancellation_kept():
@@ -187,7 +187,7 @@ class JobClient:
             return
         asked = self._open.get(message.subject.rpartition(".")[2])
         if asked is not None:
-            self._read(asked, message.data)
+            self._read_answer(asked, message.data)
         if message.reply:
             left = VisionOpen(asked.open, len(asked.takers)) if asked is not None else VisionOpen(())
             body = codec.encode(left)
@@ -195,7 +195,7 @@ class JobClient:
             with contextlib.suppress(nats.errors.Error):
                 await self._connection.nats.publish(message.reply, body, headers=signature or None)
 
-    def _read(self, job: OpenJob, data: bytes) -> None:
+    def _read_answer(self, job: OpenJob, data: bytes) -> None:
         try:
             told: ToAsker = codec.decode(data, ToAsker)  # type: ignore[arg-type]
         except InvalidRequest as fault:

@@ -57,9 +57,9 @@ class JobQueue:
         self._connection = connection
         self._settings = settings
 
-    async def find(self) -> None:
-        """Return once the stream is known to be there. Raises: Unavailable when it is not, or no server answers."""
-        await self._connection.find(jobs_stream(self._connection.names, self._settings))
+    async def find_stream(self) -> None:
+        """Return once the stream was found. Raises: Unavailable when it is missing, or no server answers."""
+        await self._connection.find_stream(jobs_stream(self._connection.names, self._settings))
 
     async def state(self) -> ConsumerInfo:
         """Return the state of the workers' consumer. Raises: Unavailable, also when there is none."""

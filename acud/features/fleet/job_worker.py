@@ -39,7 +39,7 @@ _RENEWALS = 3
 class TakenJob:
     """A job of this worker. Its `async with` renews it, so that the queue gives it to no other worker.
 
-    It ends with `finish`, `give_back` or `refuse`; left without, the queue gives it out again after `ack_wait_s`.
+    End it with `take_off_queue`, `give_back` or `refuse`, or the queue gives it out again after `ack_wait_s`.
     """
 
     def __init__(self, message: Msg, job: VisionJob, connection: NatsConnection, every_s: float) -> None:
@@ -53,7 +53,7 @@ class TakenJob:
         self._renewing: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
-        self._renewing = asyncio.create_task(self._renew())
+        self._renewing = asyncio.create_task(self._renew_hold())
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -61,13 +61,13 @@ class TakenJob:
             self._renewing.cancel()
             await asyncio.gather(self._renewing, return_exceptions=True)
 
-    async def _renew(self) -> None:
+    async def _renew_hold(self) -> None:
         while True:
             await asyncio.sleep(self._every_s)
             with contextlib.suppress(nats.errors.Error):
                 await self._message.in_progress()
 
-    async def begin(self, worker: str) -> VisionOpen | None:
+    async def announce_begin(self, worker: str) -> VisionOpen | None:
         """Send the host a message that this worker begins the job; return the questions that are still open, None
         without an answer.
         """
@@ -101,7 +101,7 @@ class TakenJob:
                     return None
                 await asyncio.sleep(_AGAIN_S)
 
-    async def finish(self) -> None:
+    async def take_off_queue(self) -> None:
         """Take the job off the queue: it is answered or no longer wanted."""
         with contextlib.suppress(nats.errors.Error, OSError):
             await self._message.ack()
@@ -140,16 +140,16 @@ class JobWorker:
         except TimeoutError:
             return None
         except (nats.errors.Error, OSError, Unavailable) as fault:
-            await self._fell(fault)
+            await self._on_queue_lost(fault)
             return None
-        return await self._read(found[0])
+        return await self._read_job(found[0])
 
-    async def _fell(self, fault: BaseException) -> None:
+    async def _on_queue_lost(self, fault: BaseException) -> None:
         _LOG.warning("queue.lost", fault=fault.message if isinstance(fault, Unavailable) else fault_text(fault))
         await self.let_go()
         await asyncio.sleep(_AGAIN_S)
 
-    async def _read(self, message: Msg) -> TakenJob | None:
+    async def _read_job(self, message: Msg) -> TakenJob | None:
         try:
             job = codec.decode(message.data, VisionJob, limit=self._connection.nats.max_payload)
             check_job(job, message.subject, self._connection)

@@ -119,7 +119,7 @@ class CheckedClient(nats.aio.client.Client):
         number = self._sid + 1  # the number that `subscribe` will use
         self._message_callbacks[number] = on_message
         await self.subscribe(subject)
-        return lambda: self._message_callbacks.update({number: _ignore})
+        return lambda: self._message_callbacks.update({number: _ignore_message})
 
     def push(self) -> None:
         """Write what was published now, for a caller that publishes nothing more in this turn of the loop: the client's
@@ -131,7 +131,7 @@ class CheckedClient(nats.aio.client.Client):
             self._pending_data_size = 0
 
     async def flush(self, timeout: int = nats.aio.client.DEFAULT_FLUSH_TIMEOUT) -> None:
-        """Return once the server has had all that was sent. The client's own ping overtakes what it still collects."""
+        """Return once the server has received everything sent. The client's own ping overtakes queued messages."""
         self.push()
         await super().flush(timeout)
 
@@ -167,7 +167,7 @@ class CheckedClient(nats.aio.client.Client):
         await super()._process_info(info, initial_connection)
 
 
-def _ignore(_: Msg) -> None:
+def _ignore_message(_: Msg) -> None:
     """Pass nothing on."""
 
 
@@ -175,28 +175,28 @@ def credential_options(settings: FleetSettings) -> dict[str, Any]:
     """Return the options for the NATS client. Raises: ConfigError for a file that can't be used, naming it."""
     found: dict[str, Any] = {}
     if settings.nkey_seed_file:
-        found["nkeys_seed"] = str(_seed(settings.nkey_seed_file)[0])
+        found["nkeys_seed"] = str(_read_seed(settings.nkey_seed_file)[0])
     if settings.credentials_file:
-        found["user_credentials"] = str(_credentials(settings.credentials_file))
+        found["user_credentials"] = str(_find_credentials(settings.credentials_file))
     if settings.demands_tls or any(url.startswith("tls://") for url in settings.urls):
-        found["tls"] = _tls(settings)
+        found["tls"] = _make_tls_context(settings)
     return found
 
 
 def own_seed(settings: FleetSettings) -> bytes | None:
     """Return this side's nkey seed, None without one. Raises: ConfigError for a file that can't be used, naming it."""
-    return _seed(settings.nkey_seed_file)[1] if settings.nkey_seed_file else None
+    return _read_seed(settings.nkey_seed_file)[1] if settings.nkey_seed_file else None
 
 
-def _seed(file: str) -> tuple[Path, bytes]:
-    path, data = _secret("nkey_seed_file", file)
+def _read_seed(file: str) -> tuple[Path, bytes]:
+    path, data = _read_secret("nkey_seed_file", file)
     _check_seed(path, data.strip(), "nkey_seed_file")
     return path, data.strip()
 
 
-def _credentials(file: str) -> Path:
+def _find_credentials(file: str) -> Path:
     """Return the path of a .creds file that holds both parts; without one the client would look for it for ever."""
-    path, data = _secret("credentials_file", file)
+    path, data = _read_secret("credentials_file", file)
     lines = data.splitlines()
     places = {mark: number for number, line in enumerate(lines) for mark in (_JWT, _SEED) if mark in line}
     if len(places) < 2 or max(places.values()) + 1 >= len(lines):
@@ -214,7 +214,7 @@ def _check_seed(path: Path, seed: bytes, name: str) -> None:
         raise ConfigError(f"{path} holds no nkey seed", hint=f"[fleet] {name} names it; {maker} makes one") from None
 
 
-def _secret(name: str, file: str) -> tuple[Path, bytes]:
+def _read_secret(name: str, file: str) -> tuple[Path, bytes]:
     path = Path(file).expanduser()
     try:
         if path.stat().st_mode & 0o077:
@@ -224,16 +224,16 @@ def _secret(name: str, file: str) -> tuple[Path, bytes]:
         raise ConfigError(f"cannot read {path}: {fault.strerror}", hint=f"[fleet] {name} names it") from fault
 
 
-def _tls(settings: FleetSettings) -> ssl.SSLContext:
+def _make_tls_context(settings: FleetSettings) -> ssl.SSLContext:
     context = ssl.create_default_context()
     if settings.tls_ca:
-        context = _trusting(_public("tls_ca", settings.tls_ca))
+        context = _load_ca(_find_cert("tls_ca", settings.tls_ca))
     if settings.tls_cert:
-        _present(context, _public("tls_cert", settings.tls_cert), _secret("tls_key", settings.tls_key)[0])
+        _load_cert(context, _find_cert("tls_cert", settings.tls_cert), _read_secret("tls_key", settings.tls_key)[0])
     return context
 
 
-def _public(name: str, file: str) -> Path:
+def _find_cert(name: str, file: str) -> Path:
     path = Path(file).expanduser()
     try:
         path.read_bytes()
@@ -242,7 +242,7 @@ def _public(name: str, file: str) -> Path:
     return path
 
 
-def _trusting(ca: Path) -> ssl.SSLContext:
+def _load_ca(ca: Path) -> ssl.SSLContext:
     try:
         return ssl.create_default_context(cafile=str(ca))
     except ssl.SSLError as fault:
@@ -251,7 +251,7 @@ def _trusting(ca: Path) -> ssl.SSLContext:
         ) from fault
 
 
-def _present(context: ssl.SSLContext, cert: Path, key: Path) -> None:
+def _load_cert(context: ssl.SSLContext, cert: Path, key: Path) -> None:
     try:
         context.load_cert_chain(cert, key, password=_no_passphrase)
     except ssl.SSLError as fault:

@@ -95,7 +95,7 @@ class Stamp(Struct, frozen=True):
         return base64.urlsafe_b64encode(b"".join(parts)).decode().rstrip("=")
 
     def key_start(self) -> str:
-        """Return how the key begins, as people read it."""
+        """Return the beginning of the key, as people read it."""
         return base64.b32encode(bytes([nkeys.PREFIX_BYTE_USER]) + self.key_id)[:9].decode()
 
 
@@ -139,7 +139,7 @@ class Signer:
 
 
 def key_id(key: str) -> bytes:
-    """Return the part of a public key by which it is found. Raises: ValueError for what is none."""
+    """Return the part of a public key that finds it. Raises: ValueError for text that is no key."""
     return bytes(_verify_key(key))[:_KEY_BYTES]
 
 
@@ -157,7 +157,7 @@ def read_stamp(value: str) -> Stamp:
 
 def check_stamp(stamp: Stamp, key: str, kind: Signed, subject: str, body: bytes, about: str = "") -> None:
     """Raises: InvalidRequest when `stamp` is not a signature of just this by `key`."""
-    holds = _holds_again if kind is Signed.ENTRY else _holds
+    holds = _holds_again if kind is Signed.ENTRY else _is_valid
     if not holds(key, _join_signed(kind, subject, body, about, key, stamp.utc_us), stamp.signature):
         raise InvalidRequest(f"the signature of the {kind} on {subject} is false")
 
@@ -166,7 +166,7 @@ def _join_signed(kind: Signed, subject: str, body: bytes, about: str, key: str, 
     return msgspec.msgpack.encode((_TAG, kind, subject, about, key, utc_us, hashlib.sha256(body).digest()))
 
 
-def _holds(key: str, words: bytes, signature: bytes) -> bool:
+def _is_valid(key: str, words: bytes, signature: bytes) -> bool:
     try:
         _verify_key(key).verify(words, signature)
     except nacl.exceptions.CryptoError:
@@ -174,7 +174,7 @@ def _holds(key: str, words: bytes, signature: bytes) -> bool:
     return True
 
 
-_holds_again = lru_cache(_REPEATED)(_holds)
+_holds_again = lru_cache(_REPEATED)(_is_valid)
 
 
 @lru_cache(1024)
@@ -265,9 +265,9 @@ class Signatures:
             return
         try:
             value = (headers or {}).get(SIGNATURE, "")
-            await self._check(kind, subject, body, value, (sender,) if also is None else (sender, also), about)
+            await self._verify(kind, subject, body, value, (sender,) if also is None else (sender, also), about)
         except AcudError as fault:
-            self._log(kind, subject, fault)
+            self._log_unproven(kind, subject, fault)
             self._refused_s = time.monotonic()
             self._warn("signatures", f"refused: {fault.message}", _MEND)
             raise
@@ -275,7 +275,7 @@ class Signatures:
             self._refused_s = float("-inf")
             self._warn("signatures", "", "")
 
-    def _log(self, kind: Signed, subject: str, fault: AcudError) -> None:
+    def _log_unproven(self, kind: Signed, subject: str, fault: AcudError) -> None:
         now_s = time.monotonic()
         if kind is Signed.ENTRY:  # it is read again and again
             if now_s - self._logged.get(fault.message, float("-inf")) < _SHOWN_S:
@@ -285,15 +285,15 @@ class Signatures:
                 self._logged.popitem(last=False)
         _LOG.warning("fleet.unproven", kind=kind, subject=subject, fault=fault.message)
 
-    async def _check(
+    async def _verify(
         self, kind: Signed, subject: str, body: bytes, value: str, senders: tuple[Identity, ...], about: str
     ) -> None:
         if not value:
-            raise _unproven(f"the {kind} on {subject} carries no signature")
+            raise _build_unproven(f"the {kind} on {subject} carries no signature")
         stamp = read_stamp(value)
-        owner = await self._owner(stamp.key_id)
+        owner = await self._find_owner(stamp.key_id)
         if owner is None:
-            raise _unproven(f"the {kind} on {subject} is signed by {stamp.key_start()}…, which nobody is granted")
+            raise _build_unproven(f"the {kind} on {subject} is signed by {stamp.key_start()}…, which nobody is granted")
         key, identity = owner
         check_stamp(stamp, key, kind, subject, body, about)
         if not any(identity.role == one.role and one.name in ("", identity.name) for one in senders):
@@ -318,24 +318,24 @@ class Signatures:
         await self._revoked.wait()
         self._revoked.clear()
 
-    async def _owner(self, key_id: bytes) -> tuple[str, Identity] | None:
+    async def _find_owner(self, key_id: bytes) -> tuple[str, Identity] | None:
         now_s = time.monotonic()
         if now_s - self._read_s > self._settings.lease_s or (
             key_id not in self._owners and now_s - self._read_s > _AGAIN_S
         ):
-            await self._refresh(now_s)
+            await self._refresh_keys(now_s)
         return self._owners.get(key_id)
 
-    async def _refresh(self, asked_s: float) -> None:
-        """Read the list unless that was done meanwhile. Raises: Unavailable when none is to be had."""
+    async def _refresh_keys(self, asked_s: float) -> None:
+        """Read the list unless another caller just did. Raises: Unavailable when no list can be read."""
         async with self._reading:
             if self._tried_s <= asked_s:
                 self._tried_s = time.monotonic()
-                await self._reread()
+                await self._reread_keys()
         if time.monotonic() - self._read_s > _STALE_S:
             raise Unavailable("the list of keys can't be read", hint=_MEND, reason="keys_unread")
 
-    async def _reread(self) -> None:
+    async def _reread_keys(self) -> None:
         try:
             keys, stamp = read_keys(await self._read(), self._settings.prefix, self._settings.admin_keys)
             if stamp.utc_us < self._listed_us:
@@ -351,5 +351,5 @@ class Signatures:
         self._owners, self._listed_us, self._read_s = owners, stamp.utc_us, time.monotonic()
 
 
-def _unproven(text: str) -> Unavailable:
+def _build_unproven(text: str) -> Unavailable:
     return Unavailable(text, hint=_MEND, reason="unproven")

@@ -38,7 +38,7 @@ from acud.supervisor.delivery import DeliveryProcess
 from acud.supervisor.feature import RunningFeature
 from acud.supervisor.optional_child import OptionalChild
 from acud.supervisor.publisher import DaemonEvents
-from acud.supervisor.waits.creation import check_host_lost
+from acud.supervisor.waits.creation import check_rearm_wish
 from acud.types import RouteName, WaitState, unknown
 from acud.waits.effects import FleetEnd
 
@@ -48,7 +48,7 @@ _UNREACHED = "start nats-server, or see [fleet] url"
 
 
 class Fleet(OptionalChild):
-    """Owns the fleet process, if there is to be one."""
+    """Owns the fleet process, if the settings want one."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class Fleet(OptionalChild):
         return "checked" if self.settings.admin_keys else "not checked: [fleet] admin_key is empty"
 
     def start(self) -> None:
-        """Start the process, where one is wanted."""
+        """Start the fleet process, if the settings want one."""
         if self.wanted:
             self.begin()
 
@@ -204,7 +204,7 @@ def _ended_as_told(feature: FleetFeature, wait: LostWait) -> bool:
 
 @handles(FleetRecipe)
 def fleet_recipe(feature: FleetFeature, request: FleetRecipe, call: Call) -> FleetRecipeReply:
-    """Return what makes a display again, where that is wanted."""
+    """Return what makes the display again on another host, if waits on it may move there."""
     core = feature.core
     lost = core.waits.lost_hosts(request.display)
     if lost is None:
@@ -224,5 +224,5 @@ def fleet_rearm(feature: FleetFeature, request: FleetRearm, call: Call) -> WaitR
     watched = core.watched_displays.get(request.display)
     core.wakes.check(spec.wake)
     core.waits.check_judged(spec.until, spec.judge, force=False)
-    check_host_lost(core, spec.policy, spec.until, spec.target, watched)
+    check_rearm_wish(core, spec.policy, spec.until, spec.target, watched)
     return WaitReply(core.waits.rearm(request, watched), (), core.wakes.routes_of(spec.wake))

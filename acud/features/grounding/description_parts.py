@@ -14,7 +14,7 @@ from acud.language.numbers import ORDINALS
 from acud.language.quotation_marks import OPENING, QUOTED, quoted_words
 
 
-def _split(text: str) -> frozenset[str]:
+def _to_words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
@@ -76,7 +76,7 @@ _STATES = {
 _TICK_IT = re.compile(r"(?:un)?tick \S")
 _EMPTY_IT = re.compile(r"empty (?:the|my|your|this|that|all|its)\b")
 """Here "empty" is what to do, and no state."""
-_FREE = _split(
+_FREE = _to_words(
     """
     about another different them they one ones yes
     a an the this that these those of for in on at to from with by into onto inside within over under its it is are
@@ -311,7 +311,7 @@ def _find_kind(kind: str) -> str:
     return next((word for word in (kind, kind.replace(" ", ""), kind.split()[-1] if kind else "") if word in WORDS), "")
 
 
-_DOING = _split(
+_DOING = _to_words(
     """
     create add new delete remove close edit rename sort reload refresh upload download share print copy clear reset
     show hide find search insert make open save send reply change view
@@ -326,7 +326,7 @@ _CONTROL = re.compile(
 """Words that name a control and nothing else."""
 
 
-FUNCTION = _split(
+FUNCTION = _to_words(
     """
     a an the this that these those of for in on at to from with by into onto inside within over under its it is are be
     as and or my your his her their our me i you we has where which who whose there here about them they please
@@ -336,7 +336,7 @@ FUNCTION = _split(
 """Free words that do not describe the thing, even where something else is called so."""
 
 
-LOOKS = _split(
+LOOKS = _to_words(
     """
     small big little large tiny long wide thin thick red green blue yellow orange purple grey gray black white dark
     light coloured colored round square left right top bottom upper lower middle centre center end far corner side
@@ -350,7 +350,7 @@ def is_free(word: str) -> bool:
     return word in _FREE or word in _KIND_WORDS
 
 
-_KIND_WORDS = _split(
+_KIND_WORDS = _to_words(
     """
     button btn icon field box checkbox link tab menu item entry list table row cell column header heading label text
     slider combobox dropdown dialog window toolbar image textbox textarea

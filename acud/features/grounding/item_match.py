@@ -64,7 +64,7 @@ def explain(
     """Return which of the items of `around` the description means. `roles`: the possible roles (None: any); `blocked`:
     refs of excluded items.
     """
-    shown = _pairs(around.items)
+    shown = _list_pairs(around.items)
     parts = parts_of(description, shown)
     can_be = [
         item for item in around.items
@@ -82,7 +82,7 @@ def explain(
     return ItemMatch("sure" if len(best) == 1 else "ambiguous", tuple(best))
 
 
-def _pairs(items: Sequence[Item]) -> frozenset[str]:
+def _list_pairs(items: Sequence[Item]) -> frozenset[str]:
     names = {name for item in items for name in item.names}
     return frozenset(f"{a} {b}" for name in names for a, b in zip(name.split(), name.split()[1:], strict=False))
 

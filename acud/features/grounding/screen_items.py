@@ -130,7 +130,7 @@ class TreeSurroundings(Surroundings):
             (node.window, node.name) for node in tree.nodes
             if node.name and is_interactive(node) and node.role not in _TELLS
         }  # fmt: skip
-        self._heading = _headings(tree)
+        self._heading = _find_headings(tree)
         self._rows: dict[int, Sequence[Rect]] = {}
         self._heads_of: dict[int, Sequence[Item]] = {}
 
@@ -296,7 +296,7 @@ def _count_descendants(tree: Tree) -> list[int]:
     return sizes
 
 
-def _headings(tree: Tree) -> dict[int, int]:
+def _find_headings(tree: Tree) -> dict[int, int]:
     found: dict[int, int] = {}
     heading = -1
     for at, node in enumerate(tree.nodes):

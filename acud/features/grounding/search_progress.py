@@ -14,7 +14,7 @@ SAME_PX = 24
 
 
 def methods(backend: GroundingBackend) -> tuple[GroundingMethod, ...]:
-    """Return the methods that `backend` allows, in the order in which they are tried."""
+    """Return the methods that `backend` allows, in the order of trying."""
     if backend is GroundingBackend.DIRECT:
         return (GroundingMethod.DIRECT,)
     if backend is GroundingBackend.AUTO:
@@ -75,7 +75,7 @@ def _prefer_widget(before: Sequence[Candidate], sure: Candidate) -> Candidate:
 
 
 def _is_one(candidates: Sequence[Candidate]) -> bool:
-    """Return whether all are one thing reported more than once, as toolkits do for an open list's options."""
+    """Return whether all candidates are the same widget, which toolkits report twice in an open list."""
     first = candidates[0]
     return all(_is_same(first, other, both=True) for other in candidates[1:])
 

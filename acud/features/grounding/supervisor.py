@@ -84,7 +84,7 @@ class _Search:
         return Found("found", (one,), (Tried(GroundingMethod.SCENE, "sure"),))
 
     async def _ask_methods(self) -> Found:
-        """Ask one method after the other until one is sure. Raises: Unavailable."""
+        """Ask the methods in turn until a method is sure. Raises: Unavailable."""
         tried = Tried(GroundingMethod.DIRECT, "nothing", "the description holds no coordinates")
         found = search_progress.add(search_progress.nothing_yet(), tried, ())
         methods = search_progress.methods(self._search.backend(self._wanted))
@@ -228,7 +228,7 @@ start = GroundingFeature
 async def gui_find(feature: GroundingFeature, request: GuiFind, call: Call) -> FindReply:
     """Search a grab made after this call."""
     named = request.display or ("" if request.task_id else feature.elements.display_of(request.description))
-    place = feature.tasks.place(request.task_id, request.target, named)
+    place = feature.tasks.find_place(request.task_id, request.target, named)
     target = parse_target(request.target, place.display)
     log = feature.tasks.begin_action(
         place.task_id, ActionType.VISION, f"find {request.description[:200]} in {request.target}"

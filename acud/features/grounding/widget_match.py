@@ -63,7 +63,7 @@ class _Matcher:
         self._implied = derive_names([node for node in tree.nodes if node.ref in self._boxes])
         self._nodes = {node.ref: node for node in tree.nodes}
 
-    def _surroundings(self, description: str) -> TreeSurroundings:
+    def _find_surroundings(self, description: str) -> TreeSurroundings:
         """Return the visible items, with the meanings of nameless icons where the description names one."""
         items = tree_items(self._tree, self._boxes, self._implied)
         if self._shape_of is not None and find_icon_phrases(description):
@@ -76,7 +76,7 @@ class _Matcher:
     def answer(self, description: str, most: int) -> Match:
         """Return the usable widgets that explain every word of the description."""
         told = parts_of(description)
-        around = self._surroundings(description)
+        around = self._find_surroundings(description)
         blocked = frozenset(item.ref for item in around.items if self._explain_block(item, told))
         explained = explain(description, around, self._roles, blocked)
         if explained.outcome in ("nothing", "unsure"):
@@ -86,7 +86,7 @@ class _Matcher:
         if explained.outcome == "nothing":
             return Match("nothing")
         usable = explained.items
-        candidates = tuple(self._candidate(one) for one in usable[:most])
+        candidates = tuple(self._make_candidate(one) for one in usable[:most])
         if explained.outcome == "unsure":
             return Match("unsure", candidates)
         if len(usable) > 1:
@@ -117,7 +117,7 @@ class _Matcher:
             return True
         return not top.has(State.MODAL) and top.app in self._modal_apps
 
-    def _candidate(self, one: Explained) -> Candidate:
+    def _make_candidate(self, one: Explained) -> Candidate:
         node = self._nodes[one.item.ref]
         point = self._sight.click_point(node, one.item.box)
         assert point is not None
@@ -178,9 +178,9 @@ class WidgetVisibility:
         self._floating = [node.box for node in tree.nodes if node.box is not None and self._is_menu_item(node)]
 
     def _is_menu_item(self, node: Node) -> bool:
-        return node.role.endswith("menu item") and self._floats(node)
+        return node.role.endswith("menu item") and self._is_floating(node)
 
-    def _floats(self, node: Node) -> bool:
+    def _is_floating(self, node: Node) -> bool:
         return any(other.role in _FLOATING for other in self._tree.ancestors(node))
 
     def visible_part(self, node: Node) -> Rect | None:
@@ -189,7 +189,7 @@ class WidgetVisibility:
             return None
         part = node.box.intersect(self._screen)
         around = self._tree.ancestors(node)
-        floats = self._floats(node)
+        floats = self._is_floating(node)
         for other in () if floats else around:
             if part is not None and other.box is not None and other.role in _CLIPPING:
                 part = part.intersect(other.box)
@@ -207,7 +207,7 @@ class WidgetVisibility:
     def click_point(self, node: Node, part: Rect) -> Point | None:
         """Return the middle of `part`, or another point in it that no window covers; None when all are covered."""
         above = [window.outside for window in self._windows_above(node)]
-        if not self._floats(node):
+        if not self._is_floating(node):
             above += self._floating
         for y in _STEPS:
             for x in _STEPS:
@@ -219,7 +219,7 @@ class WidgetVisibility:
     def _windows_above(self, node: Node) -> Sequence[WindowInfo]:
         index = self._height.get(node.window)
         above = self._windows[:index] if index is not None else ()
-        floats = self._floats(node)
+        floats = self._is_floating(node)
         return [w for w in above if w.visibility != "unmapped" and not (floats and self._is_own_popup(node, w))]
 
     def _is_own_popup(self, node: Node, window: WindowInfo) -> bool:

@@ -94,11 +94,11 @@ _LEAST_STEM = 3
 @lru_cache(maxsize=65536)
 def is_form(word: str, other: str) -> bool:
     """Return whether two words are forms of one: plural, -ing, -ed, -s, British and American spelling, three and 3."""
-    return bool(_stems(word) & _stems(other))
+    return bool(_find_stems(word) & _find_stems(other))
 
 
 @lru_cache(maxsize=65536)
-def _stems(word: str) -> frozenset[str]:
+def _find_stems(word: str) -> frozenset[str]:
     word = str(NUMBER_WORDS.get(word, word))
     spelled = word
     for pattern, american in _BRITISH if len(word) > _LEAST_STEM else ():
@@ -138,4 +138,4 @@ def synonyms(word: str) -> frozenset[str]:
 @lru_cache(maxsize=65536)
 def is_synonym(word: str, other: str) -> bool:
     """Return whether `word`, in any form, means about the same as `other` in the name of a control."""
-    return any(is_form(twin, other) for one in _stems(word) for twin in synonyms(one))
+    return any(is_form(twin, other) for one in _find_stems(word) for twin in synonyms(one))

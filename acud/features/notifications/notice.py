@@ -39,7 +39,7 @@ def describe_event(
     `screen_text` redacts words read from a screen; None: leave them out.
     """
     makers = {
-        "wait.resolved": lambda: _describe_resolved(data, screen_text),
+        "wait.resolved": lambda: _notice_of_resolved_wait(data, screen_text),
         "wake.undelivered": lambda: Notification(
             "wake_undelivered",
             "A wake reached nobody",
@@ -47,8 +47,8 @@ def describe_event(
             " acud wake list",
             urgent=True,
         ),
-        "task.stuck": lambda: _describe_stuck(data),
-        "task.ended": lambda: _describe_ended(data),
+        "task.stuck": lambda: _notice_of_stuck_task(data),
+        "task.ended": lambda: _notice_of_ended_task(data),
         "display.down": lambda: Notification(
             "display_down", f"Display {subject} is down", str(data.get("reason") or ""), urgent=True
         ),
@@ -60,7 +60,7 @@ def describe_event(
     return _limit_length(maker()) if maker is not None else None
 
 
-def _describe_resolved(data: Data, screen_text: Callable[[str], str] | None) -> Notification:
+def _notice_of_resolved_wait(data: Data, screen_text: Callable[[str], str] | None) -> Notification:
     body = str(data.get("label") or data.get("condition") or "")
     seen = str(data.get("detail") or "")
     if screen_text is not None and seen:
@@ -68,13 +68,13 @@ def _describe_resolved(data: Data, screen_text: Callable[[str], str] | None) -> 
     return Notification("wait_resolved", "Wait resolved", body)
 
 
-def _describe_stuck(data: Data) -> Notification:
+def _notice_of_stuck_task(data: Data) -> Notification:
     return Notification(
         "task_stuck", "Task stuck", f"{data.get('name')}: nothing for {data.get('idle_s', 0) / 60:.0f} min", urgent=True
     )
 
 
-def _describe_ended(data: Data) -> Notification:
+def _notice_of_ended_task(data: Data) -> Notification:
     if data.get("status") == "failed":
         return Notification("task_failed", "Task failed", str(data.get("name")), urgent=True)
     return Notification("task_ended", f"Task {data.get('status')}", str(data.get("name")))
@@ -96,7 +96,7 @@ class Rate:
         self._window = RollingWindow(per_minute)
         self._held = 0
 
-    def take(self, now_s: float) -> int | None:
+    def try_pass(self, now_s: float) -> int | None:
         """Return how many were held back since the last one passed; None: this one is held back too."""
         if self._window.free_in_s(now_s) > 0:
             self._held += 1
@@ -105,6 +105,6 @@ class Rate:
         held, self._held = self._held, 0
         return held
 
-    def hold(self) -> None:
+    def count_held(self) -> None:
         """Count one that passed but was not sent as held back."""
         self._held += 1

@@ -89,18 +89,18 @@ def write_download(files: ExitStack, films: list[VideoCut], target: Path, ask: D
     films = _make_alike(files, films)
     starts = [0, *itertools.accumulate(film.ticks for film in films)]
     with av.open(str(target), "w", format="mp4", options={"movflags": "faststart"}) as made:
-        made.metadata.update(_metadata(ask, opening))
+        made.metadata.update(_make_metadata(ask, opening))
         copied = made.add_stream_from_template(films[0].source.streams.video[0])
         copied.time_base = _TICK
         made.set_chapters(_make_chapters(ask.chapters, films, starts))
         for film, start in zip(films, starts, strict=False):
-            for packet in _packets(film, is_first=start == 0):
+            for packet in _read_packets(film, is_first=start == 0):
                 packet.pts = packet.dts = packet.pts - film.first + start
                 packet.stream = copied
                 made.mux(packet)
 
 
-def _packets(film: VideoCut, *, is_first: bool) -> Iterator[Any]:
+def _read_packets(film: VideoCut, *, is_first: bool) -> Iterator[Any]:
     """Yield the packets of `film`, from the key picture that its first picture needs, in ticks.
 
     A film that does not begin the file cannot be cut by its edit list, so all of it is yielded.
@@ -125,20 +125,20 @@ def _packets(film: VideoCut, *, is_first: bool) -> Iterator[Any]:
 def _make_alike(files: ExitStack, films: list[VideoCut]) -> list[VideoCut]:
     """Return films that one track can hold: films that differ from the one shown longest are encoded anew."""
     base = max(films, key=lambda film: film.ticks)
-    wanted = _parameters(base)
-    made = [film if _parameters(film) == wanted else _encode_film(files, film, base) for film in films]
-    if all(_parameters(film) == wanted for film in made):
+    wanted = _read_parameters(base)
+    made = [film if _read_parameters(film) == wanted else _encode_film(files, film, base) for film in films]
+    if all(_read_parameters(film) == wanted for film in made):
         return made
     return [_encode_film(files, film, base) for film in films]  # an encoder of another version made some of them
 
 
-def _parameters(film: VideoCut) -> tuple[int, int, bytes]:
+def _read_parameters(film: VideoCut) -> tuple[int, int, bytes]:
     context = film.source.streams.video[0].codec_context
     return context.width, context.height, bytes(context.extradata or b"")
 
 
 def _encode_film(files: ExitStack, film: VideoCut, base: VideoCut) -> VideoCut:
-    width, height, _ = _parameters(base)
+    width, height, _ = _read_parameters(base)
     file = files.enter_context(tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY))  # noqa: SIM115
     with av.open(file, "w", format="mp4") as made:
         stream = video_stream(made, width, height, base.part.crf)
@@ -176,12 +176,12 @@ def _fit_picture(frame: Any, width: int, height: int) -> Any:
     small = frame.reformat(width=w, height=h, format=PIXEL_FORMAT).to_ndarray()
     whole = np.full((height * 3 // 2, width), _NO_COLOUR, np.uint8)
     whole[:height] = _BLACK
-    for place, plane in zip(_planes(whole, width, height), _planes(small, w, h), strict=True):
+    for place, plane in zip(_cut_planes(whole, width, height), _cut_planes(small, w, h), strict=True):
         place[: plane.shape[0], : plane.shape[1]] = plane
     return av.VideoFrame.from_ndarray(whole, format=PIXEL_FORMAT)
 
 
-def _planes(picture: Any, width: int, height: int) -> list[Any]:
+def _cut_planes(picture: Any, width: int, height: int) -> list[Any]:
     flat, size = picture.reshape(-1), width * height
     parts = [(0, height, width), *((size + at * size // 4, height // 2, width // 2) for at in range(2))]
     return [flat[start : start + rows * columns].reshape(rows, columns) for start, rows, columns in parts]
@@ -199,7 +199,7 @@ def _bare_ticks(film: VideoCut) -> int:
     return 0
 
 
-def _metadata(ask: DownloadAsk, first: VideoCut) -> dict[str, str]:
+def _make_metadata(ask: DownloadAsk, first: VideoCut) -> dict[str, str]:
     began_ms = first.part.start_utc_ms + first.cut * 1000 / TICKS_PER_S
     began = datetime.fromtimestamp(began_ms / 1000, UTC)
     return {"title": ask.title, "creation_time": began.isoformat(timespec="milliseconds").replace("+00:00", "Z")}

@@ -50,7 +50,7 @@ def find_in_cells(cells: Sequence[Cell]) -> Iterator[RedactedSpan]:
 
 
 def read_label(text: str) -> Label | None:
-    """Return the label if all of `text` is one."""
+    """Return the label that all of `text` is; None for other text."""
     bare = text.strip(" *:：=>|-")
     if not bare or len(bare) > _MAX_LABEL or len(bare.split()) > _MAX_WORDS or forms()["no label"].search(bare):
         return None

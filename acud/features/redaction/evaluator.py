@@ -102,7 +102,7 @@ class RedactionRules:
         except TookTooLong as fault:
             return Withheld(fault.message)
 
-    def redact_lines(self, lines: Sequence[Line]) -> list[tuple[Line, RedactedText]]:
+    def redact_in_reading_order(self, lines: Sequence[Line]) -> list[tuple[Line, RedactedText]]:
         """Return the lines in reading order, each with its redacted text. Raises: TookTooLong."""
         found = rows(lines)
         read = [[ReadLine(line.text, line.box) for line in row] for row in found]

@@ -28,7 +28,7 @@ _SHAPE = str.maketrans("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZx", "9" * 10 + "A" *
 
 
 @cache
-def _ids() -> tuple[tuple[str, str], ...]:
+def _list_ids() -> tuple[tuple[str, str], ...]:
     listed = rule_data("rules")["ids"]
     return tuple((shape, module) for module, shapes in listed.items() for shape in shapes)
 
@@ -72,7 +72,7 @@ def find_ids(text: str) -> Iterator[RedactedSpan]:
     """Yield national ids that their form alone identifies: `9` stands for a digit in a shape, `A` for a capital."""
     for place in _CANDIDATE.finditer(text):
         written = place[0].translate(_SHAPE)
-        for shape, module in _ids():
+        for shape, module in _list_ids():
             at = written.find(shape)
             while at >= 0:
                 start, end = place.start() + at, place.start() + at + len(shape)

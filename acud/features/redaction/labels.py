@@ -63,7 +63,7 @@ def label_words(name: str) -> frozenset[str]:
 
 
 @cache
-def _longest() -> int:
+def _longest_label() -> int:
     return max(map(len, _load_terms()))
 
 
@@ -113,7 +113,7 @@ def find_label(phrase: str) -> Label | None:
     """Return the label in `phrase`: its last term, unless a later word gives it another subject."""
     words = words_of(phrase)
     for start in range(len(words) - 1, -1, -1):
-        for size in range(min(_longest(), len(words) - start), 0, -1):
+        for size in range(min(_longest_label(), len(words) - start), 0, -1):
             kind = _load_terms().get(words[start : start + size])
             if kind is LabelKind.ID and (_is_part(words[start : start + size], phrase) or _is_of_thing(words, start)):
                 continue
@@ -159,7 +159,7 @@ def _label_before(words: tuple[str, ...], start: int) -> Label | None:
 def _check_label(words: tuple[str, ...], start: int, size: int, kind: LabelKind) -> Label | None:
     # A longer term that ends here begins earlier: `wi-fi password`, `secret access key`.
     terms = _load_terms()
-    for earlier in range(max(0, start + size - _longest()), start):
+    for earlier in range(max(0, start + size - _longest_label()), start):
         longer = terms.get(words[earlier : start + size])
         if longer is not None:
             start, size, kind = earlier, start + size - earlier, longer

@@ -69,7 +69,7 @@ _Place = tuple[int, int]
 
 
 def _digit_runs(text: str, read: bool) -> Iterator[list[_Place]]:
-    """Yield the groups of digits with only a gap between them."""
+    """Yield the groups of digits with only a gap between two of them."""
     gaps = _READ_GAPS if read else _GAPS
     run: list[_Place] = []
     for match in (_READ_GROUP if read else _GROUP).finditer(text):
@@ -125,7 +125,7 @@ def _find_lengths(digits: str) -> frozenset[int]:
 
 
 def luhn(digits: str) -> bool:
-    """Return whether the last of `digits` is the check digit of the others."""
+    """Return whether the last of `digits` is the check digit of the digits before it."""
     odd = sum(map(int, digits[-1::-2]))
     return (odd + sum(map(int, digits[-2::-2].translate(_DOUBLED)))) % 10 == 0
 

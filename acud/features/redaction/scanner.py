@@ -60,7 +60,7 @@ def find_by_rules(text: str, active: frozenset[Rule], *, read: bool) -> Iterator
     flow = join_full_lines(text, read=read)
     low = lower_in_place(text)
     low_flow = low if flow == text else lower_in_place(flow)
-    for rule in _rules():
+    for rule in _make_rules():
         if rule.rule not in active or (rule.read and not read):
             continue
         shown, lowered = (flow, low_flow) if rule.prose else (text, low)
@@ -145,7 +145,7 @@ def token_forms() -> tuple[TokenForm, ...]:
 
 
 @cache
-def _rules() -> tuple[PatternRule, ...]:
+def _make_rules() -> tuple[PatternRule, ...]:
     data = rule_data("rules")
     options = (
         PatternRule(

@@ -130,7 +130,7 @@ def _find_pieces(
         touched = [piece for piece in page.pieces if piece.start < span.end and piece.end > span.start]
         goes_on = span.rule is Rule.KEY and touched and span.end >= touched[-1].end
         quote = next((c for c in page.text[max(0, span.start - 1) : span.start + 1] if c in "\"'"), "")
-        yield span, touched, list(_continuations(touched[-1], page.pieces, quote)) if goes_on else []
+        yield span, touched, list(_find_continuations(touched[-1], page.pieces, quote)) if goes_on else []
 
 
 def _make_page(rows: Sequence[Sequence[ReadLine]], bounds: Rect, by_ink: WordsByInk) -> _Page:
@@ -172,7 +172,7 @@ def _find_wraps(rows: Sequence[Sequence[ReadLine]]) -> _Wraps:
     joins = {
         number: "" if short < _AT_EDGE and indent < _AT_EDGE else " "
         for number, short in ending.items()
-        if number + 1 < len(rows) and (indent := _indent(rows[number], rows[number + 1], left)) is not None
+        if number + 1 < len(rows) and (indent := _measure_indent(rows[number], rows[number + 1], left)) is not None
     }
     return _Wraps(joins, left, edge)
 
@@ -181,7 +181,7 @@ _AT_EDGE = 0.8
 """Letters from the edge; if one is missing, a blank stood there."""
 
 
-def _indent(row: Sequence[ReadLine], below: Sequence[ReadLine], left: int) -> float | None:
+def _measure_indent(row: Sequence[ReadLine], below: Sequence[ReadLine], left: int) -> float | None:
     """Return how many letters from the edge the row `below` begins that continues `row`; None if it does not."""
     last, first = row[-1].box, below[0].box
     wide = last.w / len(row[-1].text)
@@ -231,10 +231,10 @@ def _band_box(span: RedactedSpan, touched: Sequence[_Piece], page: _Page) -> Rec
     top, bottom = min(box.y for box in boxes) - _PAD_PX, max(box.bottom for box in boxes) + _PAD_PX
     if span.rule is not Rule.PRIVATE:
         left, right = min(box.x for box in boxes), max(box.right for box in boxes)
-        return _clip(Rect(left - _PAD_PX, top, right - left + 2 * _PAD_PX, bottom - top), bounds)
+        return _clip_box(Rect(left - _PAD_PX, top, right - left + 2 * _PAD_PX, bottom - top), bounds)
     top = bounds.y if span.start == 0 else top
     bottom = bounds.bottom if span.end == len(page.text) else bottom
-    return _clip(Rect(bounds.x, top, bounds.w, bottom - top), bounds)
+    return _clip_box(Rect(bounds.x, top, bounds.w, bottom - top), bounds)
 
 
 def _part_box(piece: _Piece, start: int, end: int, page: _Page) -> Rect:
@@ -248,13 +248,13 @@ def _part_box(piece: _Piece, start: int, end: int, page: _Page) -> Rect:
     if letter := _even_letter(piece.line, page.letter_px):
         left, right = box.x + (first - _BEARING) * letter, box.x + last * letter
         pad = max(1, min(_PAD_PX, round((page.pitch_px + 2 - box.h) / 2)))
-        return _clip(Rect(int(left), box.y - pad, int(right - left) + 2, box.h + 2 * pad), page.bounds)
+        return _clip_box(Rect(int(left), box.y - pad, int(right - left) + 2, box.h + 2 * pad), page.bounds)
     words = _place_words(piece.line, page.by_ink)
     begins = next((word for word in words if first < word.end), words[-1])
     ends = next((word for word in reversed(words) if last > word.start), words[0])
     left = _letter_edge(begins, piece.line, first, before=True)
     right = _letter_edge(ends, piece.line, last, before=False)
-    return _clip(Rect(int(left), box.y - _PAD_PX, int(right - left) + 1, box.h + 2 * _PAD_PX), page.bounds)
+    return _clip_box(Rect(int(left), box.y - _PAD_PX, int(right - left) + 1, box.h + 2 * _PAD_PX), page.bounds)
 
 
 _BEARING = 0.35
@@ -322,7 +322,7 @@ def _letter_share(c: str) -> float:
     return 0.5 if c in _NARROW else 1.5 if c in _WIDE else 1.2 if c.isupper() else 1.0
 
 
-def _continuations(last: _Piece, pieces: Sequence[_Piece], quote: str) -> Iterator[tuple[_Piece, int]]:
+def _find_continuations(last: _Piece, pieces: Sequence[_Piece], quote: str) -> Iterator[tuple[_Piece, int]]:
     """Yield the lines right below that continue a key that an edge broke, each with the end of its part. `quote`: the
     quotation mark at the key's beginning, if any: the key continues up to the next one.
     """
@@ -372,5 +372,5 @@ def _goes_on(word: str) -> bool:
     return looks_random(word) or (is_mixed(word) and (word.isalnum() or len(word) >= 16))
 
 
-def _clip(box: Rect, bounds: Rect) -> Rect:
+def _clip_box(box: Rect, bounds: Rect) -> Rect:
     return box.intersect(bounds) or Rect(bounds.x, bounds.y, 0, 0)

@@ -19,7 +19,7 @@ _GAP, _LONGEST_GAP = frozenset("0123456789.,;:)#|·•*\"'[]- \t\r\n\u00a0"), 24
 
 
 @cache
-def _lists() -> tuple[frozenset[str], ...]:
+def _load_word_lists() -> tuple[frozenset[str], ...]:
     from mnemonic import Mnemonic  # acud[redact]: without it the rule is not active
 
     return tuple(frozenset(Mnemonic(language).wordlist) for language in _LANGUAGES)
@@ -27,7 +27,7 @@ def _lists() -> tuple[frozenset[str], ...]:
 
 @cache
 def _all_words() -> frozenset[str]:
-    return frozenset().union(*_lists())
+    return frozenset().union(*_load_word_lists())
 
 
 def find_seeds(text: str, *, read: bool = False) -> Iterator[RedactedSpan]:
@@ -42,7 +42,7 @@ def find_seeds(text: str, *, read: bool = False) -> Iterator[RedactedSpan]:
     spoken = text.lower().translate(_NO_WORDS).split()
     if len(spoken) < in_a_row or not _has_row(spoken, _all_words(), in_a_row):
         return
-    for words in _lists():
+    for words in _load_word_lists():
         if _has_row(spoken, words, in_a_row):
             yield from _find_runs(text, words, least, read)
 
@@ -57,7 +57,7 @@ def _find_runs(text: str, words: frozenset[str], least: int, read: bool) -> Iter
     for match in _WORD.finditer(text):
         if run:
             gap = text[run[-1][1] : match.start()]
-            parted = _separator(gap)
+            parted = _find_separator(gap)
             if (
                 len(gap) > _LONGEST_GAP
                 or not set(gap) <= _GAP
@@ -84,7 +84,7 @@ def _find_runs(text: str, words: frozenset[str], least: int, read: bool) -> Iter
     yield from _seed_spans(run, known, least)
 
 
-def _separator(gap: str) -> str | None:
+def _find_separator(gap: str) -> str | None:
     """Return what separates two words, without blanks; None where the words are numbered."""
     return None if any(c.isdigit() for c in gap) else "".join(gap.split())
 

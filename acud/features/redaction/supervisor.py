@@ -45,7 +45,7 @@ class RedactionPolicy:
         self._before: dict[str, list[tuple[int, tuple[WindowInfo, ...]]]] = {}
         if self._rules.windows:
             watched_displays.watchers.add(self, Order.POLICY)
-            watched_displays.removed.add(self._forget, Order.POLICY)
+            watched_displays.removed.add(self._forget_display, Order.POLICY)
 
     def windows_seen(self, watched: WatchedDisplay) -> None:
         """Store a new window list of `watched`; keep the old places while its newest frame may show them."""
@@ -57,7 +57,7 @@ class RedactionPolicy:
             self._before[watched.name] = [*self._shown_since(watched.name, frame), (frame, before)]
             self._shown[watched.name] = shown
 
-    def _forget(self, watched: WatchedDisplay) -> None:
+    def _forget_display(self, watched: WatchedDisplay) -> None:
         self._shown.pop(watched.name, None)
         self._before.pop(watched.name, None)
 
@@ -107,7 +107,7 @@ class RedactionPolicy:
         plain = redact(text, self._built_in)
         if not self._own.patterns:
             return plain
-        return "\n".join("".join(redact(piece, self._own) for piece in _pieces(line)) for line in plain.split("\n"))
+        return "\n".join("".join(redact(piece, self._own) for piece in _split(line)) for line in plain.split("\n"))
 
     def redact_for_wake(self, text: str) -> str:
         return redact(text, self._text) if self._settings.redact_wakes else text
@@ -142,7 +142,7 @@ def _bus_of(watched: WatchedDisplay | None, source: Source) -> WidgetSources | N
     return WidgetSources(watched.bus_address, watched.a11y_address, watched.windows, place.x, place.y)
 
 
-def _pieces(line: str) -> list[str]:
+def _split(line: str) -> list[str]:
     return [line[at : at + _PIECE] for at in range(0, len(line), _PIECE)]
 
 
@@ -166,7 +166,7 @@ class WindowRule(NamedTuple):
     wm_class: Pattern | None
 
     def fits(self, window: WindowInfo) -> bool:
-        return _fits(self.title, window.title) and _fits(self.wm_class, window.wm_class)
+        return _fits_title(self.title, window.title) and _fits_title(self.wm_class, window.wm_class)
 
 
 class RegionRule(NamedTuple):
@@ -191,7 +191,7 @@ def window_rule(title: str, wm_class: str) -> WindowRule:
     return WindowRule(*(compile_pattern(words, ignore_case=True) if words else None for words in (title, wm_class)))
 
 
-def _fits(pattern: Pattern | None, text: str) -> bool:
+def _fits_title(pattern: Pattern | None, text: str) -> bool:
     return pattern is None or pattern.search(text[:_TITLE_CHARS]) is not None
 
 

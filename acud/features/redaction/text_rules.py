@@ -36,7 +36,7 @@ _OF_EXTRA = frozenset((Rule.SEED, Rule.IBAN, Rule.ID, Rule.SECURE))
 
 
 def find_missing_rules(names: Iterable[str]) -> list[str]:
-    """Return which of the rules need acud[redact], if that is missing."""
+    """Return which of the rules need acud[redact], if that extra is missing."""
     return [] if is_installed("redact") else [name for name in names if name in _OF_EXTRA]
 
 
@@ -156,7 +156,7 @@ def find_answers(text: str) -> Iterator[RedactedSpan]:
         if max(1, len(line) - _AFTER_QUESTION) < asks and not line[asks : asks + 1].strip():
             asked = "\n".join(one for _, one in lines[max(0, number - _ANSWERS) : number + 1])
             question = line[: asks - 1].replace("!", ".").replace("?", ".").rpartition(". ")[2]
-            is_answered = line[asks:].strip() and any(_kinds(question))
+            is_answered = line[asks:].strip() and any(_find_kinds(question))
             rest = [(lines[number][0] + asks, line[asks:])] if is_answered else []
             yield from _find_answer(line, asked, [*rest, *below])
         elif forms()["command line"].search(line) and forms()["printing command"].search(line):
@@ -164,7 +164,7 @@ def find_answers(text: str) -> Iterator[RedactedSpan]:
 
 
 def _find_answer(line: str, prompt: str, below: Sequence[tuple[int, str]]) -> Iterator[RedactedSpan]:
-    kinds = {kind for part in (line, prompt) for kind in _kinds(part)}
+    kinds = {kind for part in (line, prompt) for kind in _find_kinds(part)}
     if not kinds & {LabelKind.PASSWORD, LabelKind.PHRASE, LabelKind.CODE}:
         return
     for start, reply in below[:_ANSWERS]:
@@ -183,7 +183,7 @@ def _find_answer(line: str, prompt: str, below: Sequence[tuple[int, str]]) -> It
                 return
 
 
-def _kinds(line: str) -> Iterator[LabelKind]:
+def _find_kinds(line: str) -> Iterator[LabelKind]:
     """Yield the kinds that the words of a line announce."""
     for match in re.finditer(r"\w{2,60}", line):
         names = line[max(0, match.start() - 24) : match.end()].rpartition("\n")[2]

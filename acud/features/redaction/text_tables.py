@@ -77,7 +77,7 @@ def _find_between_marks(head: str, below: Sequence[tuple[int, str]], mark: str) 
             return
         for place, found in columns:
             at, bare = cells[place]
-            if bare and not _is_ruled(bare) and _fits(found, bare):
+            if bare and not _is_ruled(bare) and _is_value_of(found, bare):
                 yield RedactedSpan(start + at, start + at + len(bare), RULES[found.kind])
 
 
@@ -105,7 +105,7 @@ def _find_between_bars(head: str, below: Sequence[tuple[int, str]]) -> Iterator[
         cells = [cell for cell in _split_cells(line.replace("\t", "|"), "|", quotes="") if cell[1]]
         for place, found in columns if len(cells) == len(heads) else ():
             at, bare = cells[place]
-            if _fits(found, bare) or (
+            if _is_value_of(found, bare) or (
                 found.kind is LabelKind.KEY and len(bare) >= _LONG_HEX and set(bare) <= set("0123456789abcdef")
             ):
                 yield RedactedSpan(start + at, start + at + len(bare), RULES[found.kind])
@@ -134,7 +134,7 @@ def _find_aligned(start: int, head: str, below: Sequence[tuple[int, str]]) -> It
                 break
             if cell.start() - one.start() > 1 and cell.end() != one.end():
                 break  # neither at its left nor at its right edge
-            if not _is_ruled(cell[0]) and _fits(found, cell[0]):
+            if not _is_ruled(cell[0]) and _is_value_of(found, cell[0]):
                 yield RedactedSpan(at + cell.start(), at + cell.end(), RULES[found.kind])
 
 
@@ -154,7 +154,7 @@ def _read_head(cell: str) -> Label | None:
     return find_label(bare) if bare and not any(c.isdigit() for c in bare) else None
 
 
-def _fits(label: Label, value: str) -> bool:
+def _is_value_of(label: Label, value: str) -> bool:
     if find_label(value) is not None and not looks_chosen(value):
         return False
     return accepts(label, value, quoted=label.kind is LabelKind.PASSWORD and not label.is_bare)
@@ -172,7 +172,7 @@ def find_in_inserts(text: str) -> Iterator[RedactedSpan]:
             opened = row.find("(") + 1
             cells = [cell for cell in forms()["inserted value"].finditer(row, opened) if cell[0].strip()]
             for found, cell in zip(heads, cells, strict=False):
-                if found is not None and cell["quoted"] and _fits(found, cell["quoted"]):
+                if found is not None and cell["quoted"] and _is_value_of(found, cell["quoted"]):
                     yield RedactedSpan(start + cell.start("quoted"), start + cell.end("quoted"), RULES[found.kind])
             start += len(row) + 1
 

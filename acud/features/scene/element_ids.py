@@ -136,7 +136,7 @@ def match_elements(before: Sequence[SeenElement], now: Sequence[SeenElement]) ->
 
     Deterministic; each index is returned at most once.
     """
-    return _IdMatching(before, now).run()
+    return _IdMatching(before, now).match_all()
 
 
 class _IdMatching:
@@ -149,21 +149,21 @@ class _IdMatching:
         self.open = dict.fromkeys(range(len(before)))
         self.compared = 0
 
-    def run(self) -> list[int | None]:
+    def match_all(self) -> list[int | None]:
         self._match_same(lambda one: None if one.key is None else (one.kind, one.key))
         # Match words that occur once among the unmatched elements of each frame.
         once_before = self._index_unique(self.before, self.open)
         once_now = self._index_unique(self.now, self._list_unmatched())
         for name, index in once_now.items():
             if name in once_before:
-                self._take(index, once_before[name])
+                self._match_element(index, once_before[name])
         self._match_moved()
         self._match_same(lambda one: (one.kind, one.words, one.bbox))
         self._match_nearest()
         self._match_misread()
         return self.found
 
-    def _take(self, index: int, earlier: int) -> None:
+    def _match_element(self, index: int, earlier: int) -> None:
         self.found[index] = earlier
         del self.open[earlier]
 
@@ -177,7 +177,7 @@ class _IdMatching:
         for index in self._list_unmatched():
             named = name(self.now[index])
             if named is not None and known.get(named):
-                self._take(index, known[named].pop())
+                self._match_element(index, known[named].pop())
 
     def _index_unique(
         self, elements: Sequence[SeenElement], indexes: Sequence[int] | dict[int, None]
@@ -205,7 +205,7 @@ class _IdMatching:
     def _take_nearest(self, pairs: Iterable[tuple[int, int, int]]) -> None:
         for _, earlier, index in sorted(pairs):
             if earlier in self.open and self.found[index] is None:
-                self._take(index, earlier)
+                self._match_element(index, earlier)
 
     def _list_moves(self) -> list[_Move]:
         known = ((self.before[e].bbox, self.now[i].bbox) for i, e in enumerate(self.found) if e is not None)
@@ -227,7 +227,7 @@ class _IdMatching:
     def _match_in_order(self, old: list[int], new: list[int]) -> None:
         ordered = zip(sorted(old, key=self._place_before), sorted(new, key=self._place_now), strict=False)
         for earlier, index in list(ordered):
-            self._take(index, earlier)
+            self._match_element(index, earlier)
 
     def _place_before(self, earlier: int) -> tuple[int, int]:
         return self.before[earlier].bbox.y, self.before[earlier].bbox.x
@@ -257,7 +257,7 @@ class _IdMatching:
                 and self._reads_alike(self.before[earlier].words, one.words)
             ]
             if near:
-                self._take(index, max(near, key=lambda pair: (pair[0], -pair[1]))[1])
+                self._match_element(index, max(near, key=lambda pair: (pair[0], -pair[1]))[1])
 
     def _reads_alike(self, one: str, other: str) -> bool:
         self.compared += 1
@@ -321,7 +321,7 @@ class ElementIds:
     def assign(self, now: Sequence[SeenElement]) -> list[str]:
         """Return the ids of the elements of a new frame; unchanged elements mint none."""
         if self._earlier is not None or tuple(now) != self.last_seen:
-            self._numbers = [self._mint() if known is None else known for known in self._find_numbers(now)]
+            self._numbers = [self._mint_id() if known is None else known for known in self._find_numbers(now)]
             self.last_seen = tuple(now)
         return [f"{self.name}-{number}" for number in self._numbers]
 
@@ -349,6 +349,6 @@ class ElementIds:
             now = [replace(one, words=_digest(one.words, salt).hex()) for one in now]
         return [None if index is None else numbers[index] for index in match_elements(before, now)]
 
-    def _mint(self) -> int:
+    def _mint_id(self) -> int:
         number, self.next_number = self.next_number, self.next_number + 1
         return number

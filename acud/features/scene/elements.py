@@ -163,9 +163,9 @@ def choose_marks(scene: Scene, display_id: int, limit: int = MAX_MARKS) -> Marks
     """
     display = next((one for one in scene.displays if one.id == display_id), None)
     whole = Rect(0, 0, display.bounds.w, display.bounds.h) if display else Rect(0, 0, 0, 0)
-    widgets = [one for one in scene.ax if one.display_id == display_id and _can_act(one) and _fits(one.bbox, whole)]
+    widgets = [one for one in scene.ax if one.display_id == display_id and _can_act(one) and _is_part(one.bbox, whole)]
     texts = [one for one in scene.ocr if one.display_id == display_id and whole.intersect(one.bbox)]
-    texts = [one for one in texts if not any(_repeats(one, widget) for widget in widgets)]
+    texts = [one for one in texts if not any(_repeats_widget(one, widget) for widget in widgets)]
     marks = [ElementMark(one.id, "widget", one.bbox) for one in widgets]
     marks += _list_seen_marks(scene, display_id, whole, [*(one.bbox for one in widgets), *(one.bbox for one in texts)])
     marks += [ElementMark(one.id, "text", one.bbox) for one in sorted(texts, key=lambda one: -one.conf)]
@@ -176,12 +176,12 @@ def _can_act(widget: AxElement) -> bool:
     return not widget.offscreen and (bool(widget.actions) or not _USABLE.isdisjoint(widget.states))
 
 
-def _fits(box: Rect, whole: Rect) -> bool:
+def _is_part(box: Rect, whole: Rect) -> bool:
     inside = box.intersect(whole)
     return inside is not None and inside.area <= whole.area * _BACKGROUND
 
 
-def _repeats(text: OcrElement, widget: AxElement) -> bool:
+def _repeats_widget(text: OcrElement, widget: AxElement) -> bool:
     inside = text.bbox.intersect(widget.bbox)
     if inside is None or inside.area * 2 < text.bbox.area:
         return False
@@ -194,6 +194,6 @@ def _list_seen_marks(scene: Scene, display_id: int, whole: Rect, others: Sequenc
         ElementMark(one.id, "seen", one.bbox)
         for one in scene.vlm_elements or ()
         if one.display_id == display_id
-        and _fits(one.bbox, whole)
+        and _is_part(one.bbox, whole)
         and not any(compute_overlap(one.bbox, box) >= _SAME for box in others)
     ]

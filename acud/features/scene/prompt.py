@@ -105,7 +105,7 @@ def acted_text(before: Scene, now: Scene, points: Sequence[Point], max_tokens: i
 
 def _cut_to_fit(frame: Sequence[str], entries: Sequence[tuple[str, list[str]]], max_tokens: int) -> list[str]:
     """Return the lines that fit: windows first, then their lines in order."""
-    fixed = _measure([*frame, *(window for window, _ in entries)]) + len(_MORE) + 8
+    fixed = _count_characters([*frame, *(window for window, _ in entries)]) + len(_MORE) + 8
     room = int(max_tokens * CHARACTERS_PER_TOKEN) - fixed
     found, lost = list(frame), 0
     for window, lines in entries:
@@ -224,12 +224,12 @@ def _format_provider(one: ProviderState) -> str:
     return f"{one.state}" + (f": {quote(one.reason)}" if one.reason else "")
 
 
-def _measure(lines: Iterable[str]) -> int:
+def _count_characters(lines: Iterable[str]) -> int:
     return sum(len(line) + 1 for line in lines)
 
 
 def _compute_room(max_tokens: int, frame: Sequence[str]) -> int | None:
-    return max(0, int(max_tokens * CHARACTERS_PER_TOKEN) - _measure(frame)) if max_tokens else None
+    return max(0, int(max_tokens * CHARACTERS_PER_TOKEN) - _count_characters(frame)) if max_tokens else None
 
 
 Placed = tuple[int, OutlineLine]
@@ -257,7 +257,7 @@ def _count_left_out(scene: Scene, windows: Sequence[WindowOutline], lost: Sequen
         kinds = [one.kind for place, one in lost if windows[place].display_id == display.id]
         if kinds:
             own = [line for window in windows if window.display_id == display.id for line in window.lines]
-            needed = _measure(
+            needed = _count_characters(
                 [*(f"{' ' * one.depth}{one.words}" for one in own), *map(_format_window, windows), *_list_tail(scene)]
             )
             tokens = int((needed + 200) / CHARACTERS_PER_TOKEN / 100 + 1) * 100

@@ -43,12 +43,12 @@ class Boxes:
     def __init__(self, boxes: Iterable[tuple[Rect, str]]) -> None:
         self._cells: dict[tuple[int, int], list[tuple[Rect, str]]] = {}
         for box, name in boxes:
-            for cell in _cells(_widen(box)):
+            for cell in _cells(_widen_box(box)):
                 self._cells.setdefault(cell, []).append((box, name))
 
     def holds(self, x: int, y: int) -> bool:
-        """Return whether the point is in a box, or within 3 px of one."""
-        return any(_widen(box).holds(x, y) for box, _ in self._cells.get((x // _COLUMN_PX, y // _ROW_PX), ()))
+        """Return whether the point is in one of the boxes, or within 3 px of it."""
+        return any(_widen_box(box).holds(x, y) for box, _ in self._cells.get((x // _COLUMN_PX, y // _ROW_PX), ()))
 
     def near(self, box: Rect) -> list[tuple[Rect, str]]:
         """Return the boxes that touch `box` or the area left, right and above of it."""
@@ -56,7 +56,7 @@ class Boxes:
         return list(dict.fromkeys(one for cell in _cells(around) for one in self._cells.get(cell, ())))
 
 
-def _widen(box: Rect) -> Rect:
+def _widen_box(box: Rect) -> Rect:
     return Rect(box.x - _SLACK_PX, box.y - _SLACK_PX, box.w + 2 * _SLACK_PX, box.h + 2 * _SLACK_PX)
 
 
@@ -117,14 +117,14 @@ class LabelsBeside:
         if not widget.bbox.area:
             return ""
         near = [one for one in self._texts.near(widget.bbox) if one[1] not in self.used]
-        scored = [(score, id_) for box, id_ in near if (score := self._distance(widget, box)) is not None]
+        scored = [(score, id_) for box, id_ in near if (score := self._measure_distance(widget, box)) is not None]
         if not scored:
             return ""
         _, id_ = min(scored)
         self.used.add(id_)
         return self._words[id_].rstrip(" :*")
 
-    def _distance(self, widget: AxElement, text: Rect) -> tuple[int, int] | None:
+    def _measure_distance(self, widget: AxElement, text: Rect) -> tuple[int, int] | None:
         """Return how far a text is from the usual place of the widget's label; None where it is no label."""
         box = widget.bbox
         if not has_label_beside(widget):

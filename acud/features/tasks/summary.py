@@ -42,7 +42,7 @@ class TaskTree(Struct, frozen=True):
         return tuple(view for view in self.actions if view.action.item == number)
 
 
-def resume_packet(tree: TaskTree, now: float) -> dict[str, Any]:
+def build_packet(tree: TaskTree, now: float) -> dict[str, Any]:
     """Return the task, its plan, the active item with its newest actions and logs, the last messages and the waits."""
     task, active = tree.task, current_item(tree.items)
     return {
@@ -64,7 +64,7 @@ def resume_packet(tree: TaskTree, now: float) -> dict[str, Any]:
 
 def resume_text(tree: TaskTree, now: float) -> str:
     """Return the wake's text: `[task_stuck_resume] {json}`."""
-    return f"[task_stuck_resume] {msgspec.json.encode(resume_packet(tree, now)).decode()}"
+    return f"[task_stuck_resume] {msgspec.json.encode(build_packet(tree, now)).decode()}"
 
 
 def _packet_item(item: PlanItem) -> dict[str, Any]:
@@ -72,10 +72,10 @@ def _packet_item(item: PlanItem) -> dict[str, Any]:
 
 
 def _newest_actions(item: PlanItem, tree: TaskTree) -> list[dict[str, Any]]:
-    return [_packet_action(view) for view in tree.of_item(item.number)[-PACKET_ACTIONS:]]
+    return [_make_action_entry(view) for view in tree.of_item(item.number)[-PACKET_ACTIONS:]]
 
 
-def _packet_action(view: ActionView) -> dict[str, Any]:
+def _make_action_entry(view: ActionView) -> dict[str, Any]:
     action = view.action
     return {
         "action_type": action.action_type.value,
@@ -129,7 +129,7 @@ def summarise(tree: TaskTree, detail: Detail, max_tokens: int) -> SummaryText:
 
 def _fit_lines(head: str, lines: list[_Line], room: int) -> SummaryText:
     every = Counter(line.kind for line in lines)
-    head = _cut(head, room - len(_left_out(every).encode()) - 1)
+    head = _cut_text(head, room - len(_left_out(every).encode()) - 1)
     room -= len(f"{head}\n{_left_out(every)}".encode())
     taken: set[int] = set()
     for index, line in sorted(enumerate(lines), key=lambda pair: (pair[1].rank, pair[1].age, pair[0])):
@@ -143,7 +143,7 @@ def _fit_lines(head: str, lines: list[_Line], room: int) -> SummaryText:
     return SummaryText(text, count_tokens(text), dict(left))
 
 
-def _cut(text: str, room: int) -> str:
+def _cut_text(text: str, room: int) -> str:
     encoded = text.encode()
     return text if len(encoded) <= room else encoded[: max(0, room - 3)].decode(errors="ignore") + "…"
 

@@ -132,7 +132,7 @@ class ActionTable(Table):
         self._database.write(_SQL["actions_insert"], {"task_id": task_id, **_ACTION.bind(action)})
 
     def update(self, action: Action) -> None:
-        """Replace status, output, duration, judge and cost; an action that is gone stays gone."""
+        """Replace status, output, duration, judge and cost of an action; a deleted action stays deleted."""
         self._database.write(_SQL["actions_update"], _ACTION.bind(action))
 
     def of_subject(self, subject: str) -> Action | None:
@@ -145,16 +145,16 @@ class ActionTable(Table):
 
     def newest(self, task_id: str, limit: int) -> tuple[ActionView, ...]:
         """Return the newest `limit` actions of a task with their logs, oldest of them first."""
-        return self._views(self._database.read(_SQL["actions_newest"], {"task_id": task_id, "limit": limit}))
+        return self._make_views(self._database.read(_SQL["actions_newest"], {"task_id": task_id, "limit": limit}))
 
     def count(self, task_id: str) -> int:
         return self._read_number(_SQL["actions_count"], {"task_id": task_id})
 
     def newest_of_item(self, task_id: str, number: int, limit: int) -> tuple[ActionView, ...]:
         bindings: Row = {"task_id": task_id, "item": number, "limit": limit}
-        return self._views(self._database.read(_SQL["actions_newest_of_item"], bindings))
+        return self._make_views(self._database.read(_SQL["actions_newest_of_item"], bindings))
 
-    def _views(self, rows: list[Row]) -> tuple[ActionView, ...]:
+    def _make_views(self, rows: list[Row]) -> tuple[ActionView, ...]:
         actions = [_ACTION.read(row) for row in reversed(rows)]
         wanted = msgspec.json.encode([action.action_id for action in actions]).decode()
         logs: dict[str, list[ActionLog]] = {action.action_id: [] for action in actions}
@@ -185,33 +185,33 @@ _DELETED = RowCodec(_Deleted)
 class DeletedTasks(Table):
     """The table `deleted_tasks`."""
 
-    def begin(self, task_id: str) -> None:
+    def record_task(self, task_id: str) -> None:
         """Record that the task is to be forgotten, in the turn that deletes it, before anything of it is deleted."""
         self._database.write(_SQL["forgetting_begin"], {"task_id": task_id})
 
-    def step(self, newest: int, limit: int) -> ForgottenRows:
+    def delete_step(self, newest: int, limit: int) -> ForgottenRows:
         """Forget a step's worth, at most `limit` rows of each table; events up to the number `newest`."""
-        steps = [self._step(_DELETED.read(row), newest, limit) for row in self._database.read(_SQL["forgetting_all"])]
+        steps = [self._delete(_DELETED.read(row), newest, limit) for row in self._database.read(_SQL["forgetting_all"])]
         return ForgottenRows(
             tuple(name for step in steps for name in step.files),
             any(step.more for step in steps),
             any(step.left for step in steps),
         )
 
-    def _step(self, task: _Deleted, newest: int, limit: int) -> ForgottenRows:
+    def _delete(self, task: _Deleted, newest: int, limit: int) -> ForgottenRows:
         upto = min(newest, task.seen + _MOST_EVENTS)
         if upto > task.seen:
             self._database.write(_SQL["forgetting_blank_events"], {"after": task.seen, "upto": upto, "ids": task.ids})
             self._database.write(_SQL["forgetting_seen"], {"task_id": task.task_id, "seen": upto})
         if upto < newest:
             return ForgottenRows(more=True)
-        files, more = self._waits(task, limit)
+        files, more = self._delete_waits(task, limit)
         self._database.write(_SQL["forgetting_delete_runs"], {"ids": task.ids})
         self._database.write(_SQL["forgetting_delete_wakes"], {"ids": task.ids})
         done = self._database.write(_SQL["forgetting_delete_done"], {"task_id": task.task_id, "ids": task.ids})
         return ForgottenRows(files, more, not done)
 
-    def _waits(self, task: _Deleted, limit: int) -> tuple[tuple[str, ...], bool]:
+    def _delete_waits(self, task: _Deleted, limit: int) -> tuple[tuple[str, ...], bool]:
         rows = self._database.read(_SQL["forgetting_ended_waits"], {"task_id": task.task_id, "limit": limit})
         if not rows:
             return (), False

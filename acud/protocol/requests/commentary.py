@@ -133,7 +133,7 @@ class AnalysisConfigure(Struct, frozen=True, tag="analysis_config", forbid_unkno
 
 
 class AnalysisConfigReply(Struct, frozen=True, forbid_unknown_fields=True):
-    """How it is set up now. `has_key`: whether there is a key for the backend named (a local one needs none)."""
+    """The present configuration. `has_key`: whether the named backend has its key (a local one needs none)."""
 
     config: AnalysisConfig
     has_key: bool

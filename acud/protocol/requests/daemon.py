@@ -84,7 +84,7 @@ class Finding(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class DoctorReply(Struct, frozen=True, forbid_unknown_fields=True):
-    """The daemon's findings; the CLI adds those it can only see from outside."""
+    """The daemon's findings; the CLI adds what can only be checked from outside."""
 
     findings: tuple[Finding, ...]
 
@@ -208,7 +208,7 @@ class EvaluatorsRestart(Struct, frozen=True, tag="evaluators_restart", forbid_un
 
 
 class EvaluatorRestarted(Struct, frozen=True, forbid_unknown_fields=True):
-    """One of them. `handed_over`: jobs that others, or its successor, took from it."""
+    """A restarted evaluator. `handed_over`: jobs that other evaluators, or its successor, took from it."""
 
     name: str
     old_pid: int
@@ -217,7 +217,7 @@ class EvaluatorRestarted(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class EvaluatorsRestartReply(Struct, frozen=True, forbid_unknown_fields=True):
-    """All of them, in order."""
+    """All restarted evaluators, in order."""
 
     restarted: tuple[EvaluatorRestarted, ...]
 

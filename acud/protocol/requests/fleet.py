@@ -82,7 +82,7 @@ class FleetDrain(Struct, frozen=True, tag="fleet_drain", forbid_unknown_fields=T
 
 
 class FleetDrainReply(Struct, frozen=True, forbid_unknown_fields=True):
-    """The host as it was before."""
+    """The host's state before the request."""
 
     host: HostInfo
 

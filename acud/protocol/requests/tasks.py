@@ -208,7 +208,7 @@ class TaskList(Struct, frozen=True, tag="task_list", forbid_unknown_fields=True)
 
 
 class TaskListReply(Struct, frozen=True, forbid_unknown_fields=True):
-    """`total`: how many there are before offset and limit."""
+    """`total`: the number of matching tasks before offset and limit."""
 
     tasks: tuple[TaskView, ...]
     total: int

@@ -94,7 +94,7 @@ class WaitFacets(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class WaitListReply(Struct, frozen=True, forbid_unknown_fields=True):
-    """`total`: how many there are before offset and limit."""
+    """`total`: the number of matching waits before offset and limit."""
 
     waits: tuple[WaitInfo, ...]
     total: int

@@ -66,7 +66,7 @@ class WakeRetry(Struct, frozen=True, tag="wake_retry", forbid_unknown_fields=Tru
 
 
 class WakeRetryReply(Struct, frozen=True, forbid_unknown_fields=True):
-    """The wakes that are being tried, as they stand now."""
+    """The wakes that are tried again, in their present state."""
 
     wakes: tuple[WakeInfo, ...]
 

@@ -57,7 +57,7 @@ class WebTokenCreate(Struct, frozen=True, tag="web_token_create", forbid_unknown
 
 
 class WebTokenList(Struct, frozen=True, tag="web_token_list", forbid_unknown_fields=True):
-    """Return every token and every session that is good now."""
+    """Return every valid access token and session."""
 
 
 class WebTokenListReply(Struct, frozen=True, forbid_unknown_fields=True):

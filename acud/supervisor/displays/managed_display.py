@@ -69,6 +69,6 @@ class ManagedDisplay:
 
     @property
     def watched_processes(self) -> list[WatchedProcess]:
-        """The processes that are watched now, the X server first."""
+        """The processes watched now, the X server first."""
         manager = self.window_manager.process if self.window_manager else None
         return [one for one in (self.x_server, self.session_bus, manager) if one is not None and one.alive]

@@ -50,7 +50,7 @@ class DisplayWatcher(Protocol):
         """Store `display.processes` again: they or the notes changed."""
 
     def display_limited(self, display: ManagedDisplay, reason: str) -> None:
-        """Handle that programs on it were killed because it was over a limit."""
+        """Handle that the display's programs were killed because it was over a limit."""
 
 
 class Adoption(Struct, frozen=True):
@@ -63,7 +63,7 @@ class Adoption(Struct, frozen=True):
 class ManagedDisplays:
     """Never blocks: every method returns at once, and results come by callback from the loop, never from within a call.
 
-    At start-up call `adopt` with the store's living rows, then `sweep`. Owns the displays' processes and folders.
+    At start-up call `adopt` with the store's living rows, then `remove_leftovers`. Owns their processes and folders.
     """
 
     def __init__(
@@ -146,9 +146,9 @@ class ManagedDisplays:
         """Begin queued starts, as many at once as the cores can serve: more would only all be late."""
         waiting = [starting for starting in self._starting if starting not in self._begun]
         for starting in waiting[: max(0, self._at_once - len(self._begun))]:
-            self._begin(starting)
+            self._begin_start(starting)
 
-    def _begin(self, starting: DisplayStart) -> None:
+    def _begin_start(self, starting: DisplayStart) -> None:
         task = StepTask(starting.run(), directly, partial(self._finish_start, starting))
         self._begun[starting] = task
         task.begin()
@@ -160,7 +160,7 @@ class ManagedDisplays:
             task.cancel()
         self._loop.call_later(0, self._begin_next)
         if isinstance(outcome, ManagedDisplay):
-            self._watch(outcome)
+            self._watch_processes(outcome)
         else:
             processes, where = starting.cancel(), starting.places
             if where is not None:
@@ -184,12 +184,12 @@ class ManagedDisplays:
             boot_id=self._boot_id,
             env=self._env,
             x_server=self._x_server,
-            claim=self._claim,
+            claim=self._claim_number,
             give_back=self._give_back,
             manager_for=self._build_window_manager,
         )
 
-    def _claim(self, first: int) -> DisplayFolders:
+    def _claim_number(self, first: int) -> DisplayFolders:
         auth.check_socket_folder()
         reserved = {where.number for where in folders.find_existing(self._paths)}
         reserved |= {int(name[1:]) for name in self._active_waits.name_displays() if name[1:].isdigit()}
@@ -226,12 +226,12 @@ class ManagedDisplays:
             if not row.managed:
                 continue
             try:
-                adopted.append((row, self._adopt(row)))
+                adopted.append((row, self._adopt_row(row)))
             except DisplayDown as fault:
                 ended.append((row, fault.message))
         return Adoption(tuple(adopted), tuple(ended))
 
-    def _adopt(self, row: StoredDisplay) -> ManagedDisplay:
+    def _adopt_row(self, row: StoredDisplay) -> ManagedDisplay:
         display = find(self._loop, self._paths, row, self._boot_id)
         if row.window_manager:
             display.window_manager = self._build_window_manager(display, check_name(row.window_manager))
@@ -240,12 +240,12 @@ class ManagedDisplays:
                 display.window_manager.start()
             else:
                 display.window_manager.adopt(found)
-        self._watch(display)
+        self._watch_processes(display)
         return display
 
     # ---- watching --------------------------------------------------------------------------------------------------
 
-    def _watch(self, display: ManagedDisplay) -> None:
+    def _watch_processes(self, display: ManagedDisplay) -> None:
         self._living[display.name] = display
         self.resources.watch()
         display.x_server.on_exit = lambda _, reason: self._on_server_ended(display, reason)
@@ -254,7 +254,7 @@ class ManagedDisplays:
 
     def _on_server_ended(self, display: ManagedDisplay, reason: str) -> None:
         words = last_words(display.places.log("x_server"))
-        self._end(display, self._log_left)
+        self._end_display(display, self._log_left)
         limit = self.resources.killed.pop(display.x_server.pid, "")
         reason = f"{reason}, as the display was over its limit: {limit}" if limit else reason
         self._watcher.display_died(display, f"the X server ended: {reason}{words}"[:1000])
@@ -271,14 +271,14 @@ class ManagedDisplays:
         """End the display `name` in good order with every program on it, then call `on_ended(left)`. `left`: what could
         not be ended or removed; usually empty. Raises: NotFound.
         """
-        self._end(self.find(name), on_ended)
+        self._end_display(self.find(name), on_ended)
 
     async def end_all(self) -> None:
         """End every display and fail those that are starting (Unavailable); return when all are gone."""
         for starting in tuple(self._starting):
             self._finish_start(starting, Unavailable("the daemon is stopping"))
         for display in self.living:
-            self._end(display, self._log_left)
+            self._end_display(display, self._log_left)
         await Callback(self._when_idle)
 
     def _when_idle(self, on_done: Resume[None]) -> None:
@@ -295,7 +295,7 @@ class ManagedDisplays:
         for number in self._ending:
             folders.for_number(self._paths, number).remove()
 
-    async def sweep(self) -> tuple[str, ...]:
+    async def remove_leftovers(self) -> tuple[str, ...]:
         """End and remove what a dead supervisor left and `adopt` did not take; return the names."""
         rising = {starting.places.number for starting in self._starting if starting.places is not None}
         busy = {display.places.number for display in self.living} | self._ending | rising
@@ -308,11 +308,11 @@ class ManagedDisplays:
             _LOG.info("displays.swept", names=list(names))
         return names
 
-    def release(self) -> None:
+    def stop_watching(self) -> None:
         """Stop watching all displays, which keep running for a successor to adopt. None may be starting."""
         for display in self.living:
             if display.window_manager is not None:
-                display.window_manager.stop()
+                display.window_manager.stop_restarting()
             for process in display.watched_processes:
                 process.close()
         self._living.clear()
@@ -327,10 +327,10 @@ class ManagedDisplays:
         parent, _, name = folder.rpartition("/")
         return int(name) if parent == str(self._paths.displays) and name.isdigit() else None
 
-    def _end(self, display: ManagedDisplay, on_ended: OnEnded) -> None:
+    def _end_display(self, display: ManagedDisplay, on_ended: OnEnded) -> None:
         del self._living[display.name]
         if display.window_manager is not None:
-            display.window_manager.stop()
+            display.window_manager.stop_restarting()
         others = [process for process in display.watched_processes if process is not display.x_server]
         x_server = display.x_server if display.x_server.alive else None
         self._end_processes(display.places, others, x_server, on_ended)
@@ -344,7 +344,7 @@ class ManagedDisplays:
     async def _await_end(
         self, where: DisplayFolders, known: list[WatchedProcess], x_server: WatchedProcess | None, on_ended: OnEnded
     ) -> None:
-        left = await DisplayEnd(self._loop, self._looks, where, x_server).run(known)
+        left = await DisplayEnd(self._loop, self._looks, where, x_server).end_programs(known)
         self._ending.discard(where.number)
         on_ended(left)
         self._report_idle()

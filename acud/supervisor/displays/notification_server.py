@@ -78,11 +78,11 @@ class NotificationServer(ABC):
         self._next_id = 1
         self._bus: SessionBusClient | None = None
         self._retry: Timer | None = None
-        self._connect()
+        self._connect_to_bus()
 
     @abstractmethod
     def on_shown(self, shown: DisplayNotification) -> None:
-        """Handle a notification."""
+        """Handle that a program showed a notification."""
 
     @abstractmethod
     def on_changed(self) -> None:
@@ -97,16 +97,16 @@ class NotificationServer(ABC):
 
     def invoke(self, number: int, action: str) -> None:
         """Choose an action of an open notification, which then closes unless it is resident."""
-        self._emit("ActionInvoked", "us", number, action)
+        self._emit_signal("ActionInvoked", "us", number, action)
         if number not in self._resident:
-            self.end(number)
+            self.dismiss(number)
 
-    def end(self, number: int, reason: CloseReason = CloseReason.DISMISSED) -> None:
+    def dismiss(self, number: int, reason: CloseReason = CloseReason.DISMISSED) -> None:
         """Close an open notification, and signal the reason to programs."""
         self._cancel_expiry(number)
         self._resident.discard(number)
         del self.open[number]
-        self._emit("NotificationClosed", "uu", number, int(reason))
+        self._emit_signal("NotificationClosed", "uu", number, int(reason))
         self.on_changed()
 
     def _cancel_expiry(self, number: int) -> None:
@@ -116,7 +116,7 @@ class NotificationServer(ABC):
 
     # ---- the bus -----------------------------------------------------------------------------------------------------
 
-    def _connect(self) -> None:
+    def _connect_to_bus(self) -> None:
         try:
             self._bus = SessionBusClient(self._loop, self.address, self)
         except (OSError, RuntimeError) as fault:
@@ -128,12 +128,12 @@ class NotificationServer(ABC):
 
     def bus_lost(self, reason: str) -> None:
         """Try again later to be the server."""
-        self._settle(f"its session bus does not answer: {reason}")
-        self._retry = self._loop.call_later(_AGAIN_S, self._connect)
+        self._set_fault(f"its session bus does not answer: {reason}")
+        self._retry = self._loop.call_later(_AGAIN_S, self._connect_to_bus)
 
     def _on_name_reply(self, body: tuple[Any, ...] | None) -> None:
         if body is not None and body[0] in (_OWNER, _ALREADY_OWNER):
-            self._settle("")
+            self._set_fault("")
         else:
             self._ask_owner()
 
@@ -144,22 +144,22 @@ class NotificationServer(ABC):
     def _on_owner_reply(self, body: tuple[Any, ...] | None) -> None:
         pid = body[0] if body is not None else 0
         if pid == os.getpid():
-            self._settle("")
+            self._set_fault("")
             return
         name = comm(pid)
         program = f"{name} (process {pid})" if name else "another program"
-        self._settle(f"{program} is the notification server there, and acud leaves that to it")
+        self._set_fault(f"{program} is the notification server there, and acud leaves that to it")
 
-    def _settle(self, fault: str) -> None:
+    def _set_fault(self, fault: str) -> None:
         self.fault, self.is_settled = fault, True
         self.on_changed()
 
-    def take(self, message: Message) -> None:
+    def handle_message(self, message: Message) -> None:
         """Answer a call, or note which program is the server now."""
         fields = message.header.fields
         member = fields.get(HeaderFields.member, "")
         if message.header.message_type is MessageType.method_call:
-            answer = self._answer(message, fields.get(HeaderFields.interface, _NAME), member)
+            answer = self._answer_call(message, fields.get(HeaderFields.interface, _NAME), member)
             if self._bus is not None and not message.header.flags & MessageFlag.no_reply_expected:
                 self._bus.send(answer)
         elif member in {"NameAcquired", "NameLost"} and message.body[0] == _NAME:
@@ -167,7 +167,7 @@ class NotificationServer(ABC):
         elif member == "NameOwnerChanged" and self.fault:
             self._ask_owner()
 
-    def _answer(self, call: Message, interface: str, member: str) -> Message:
+    def _answer_call(self, call: Message, interface: str, member: str) -> Message:
         signature = call.header.fields.get(HeaderFields.signature, "")
         match interface, member, signature:
             case (_, "Introspect", ""):
@@ -179,21 +179,21 @@ class NotificationServer(ABC):
             case (str(known), "GetServerInformation", "") if known == _NAME:
                 return new_method_return(call, "ssss", ("acud", "acud", __version__, "1.2"))
             case (str(known), "Notify", "susssasa{sv}i") if known == _NAME:
-                return new_method_return(call, "u", (self._notify(*call.body),))
+                return new_method_return(call, "u", (self._take_notification(*call.body),))
             case (str(known), "CloseNotification", "u") if known == _NAME:
                 if call.body[0] not in self.open:
                     return new_error(call, f"{_FAILED}InvalidArgs", "s", ("no such notification is open",))
-                self.end(call.body[0], CloseReason.CLOSED_BY_PROGRAM)
+                self.dismiss(call.body[0], CloseReason.CLOSED_BY_PROGRAM)
                 return new_method_return(call)
         return new_error(call, f"{_FAILED}UnknownMethod", "s", (f"no method {member} of {interface}"[:300],))
 
-    def _emit(self, member: str, signature: str, *body: Any) -> None:
+    def _emit_signal(self, member: str, signature: str, *body: Any) -> None:
         if self._bus is not None:
             self._bus.send(new_signal(_PLACE, member, signature, body))
 
     # ---- notifications -----------------------------------------------------------------------------------------------
 
-    def _notify(
+    def _take_notification(
         self, app: str, replaces: int, _icon: str, title: str, body: str, actions: list[str], hints: Any, expire_ms: int
     ) -> int:
         """Keep what a program wants shown; return its number."""
@@ -211,7 +211,7 @@ class NotificationServer(ABC):
             utc_s=self._clock.instant().utc_s,
         )
         if len(self.open) >= _MOST_OPEN and number not in self.open:
-            self.end(next(iter(self.open)), CloseReason.UNDEFINED)
+            self.dismiss(next(iter(self.open)), CloseReason.UNDEFINED)
         self.open[number] = shown
         self.kept.append(shown)
         self._resident.discard(number)
@@ -220,7 +220,7 @@ class NotificationServer(ABC):
         self._cancel_expiry(number)
         seconds = expire_ms / 1000 if expire_ms >= 0 else 0 if shown.urgency is Urgency.CRITICAL else _USUAL_S
         if seconds:
-            self._expiries[number] = self._loop.call_later(seconds, lambda: self.end(number, CloseReason.EXPIRED))
+            self._expiries[number] = self._loop.call_later(seconds, lambda: self.dismiss(number, CloseReason.EXPIRED))
         self.on_shown(shown)
         self.on_changed()
         return number

@@ -29,7 +29,7 @@ def socket_file(number: int) -> Path:
 
 
 def next_free(first: int, reserved: set[int]) -> int:
-    """Return the lowest number from `first` on that is not in use. Raises: Refused when there is none."""
+    """Return the lowest unused number from `first` on. Raises: Refused when all are in use."""
     taken = reserved | _find_listening()
     for number in range(first, _LAST + 1):
         if number not in taken and not os.path.lexists(lock_file(number)) and not os.path.lexists(socket_file(number)):

@@ -129,10 +129,10 @@ class Resources:
         if display.x_server.pid in verdict.pids:
             self.killed[display.x_server.pid] = verdict.reason
         if names:
-            self._report(display, f"{verdict.reason}: killed {_join_names(names)}")
+            self._report_limit(display, f"{verdict.reason}: killed {_join_names(names)}")
         return True
 
-    def _report(self, display: ManagedDisplay, reason: str) -> None:
+    def _report_limit(self, display: ManagedDisplay, reason: str) -> None:
         _LOG.warning("display.limited", display=display.name, reason=reason)
         display.limit_note = reason
         self._limited(display, reason)
@@ -151,10 +151,10 @@ def _measure_programs(pids: Iterable[int]) -> list[Program]:
 def _kill_all(pids: Iterable[int], folder: str, known: frozenset[int]) -> list[str]:
     """Kill these processes; return the names of those that still ran."""
     named = ((pid, proc_files.comm(pid)) for pid in pids)
-    return [name for pid, name in named if _kill(pid, folder, known)]
+    return [name for pid, name in named if _kill_process(pid, folder, known)]
 
 
-def _kill(pid: int, folder: str, known: frozenset[int]) -> bool:
+def _kill_process(pid: int, folder: str, known: frozenset[int]) -> bool:
     try:
         fd = os.pidfd_open(pid)
     except OSError:

@@ -26,7 +26,7 @@ OnReply = Callable[[tuple[Any, ...] | None], None]
 class BusOwner(Protocol):
     """The part of the supervisor that a connection works for."""
 
-    def take(self, message: Message) -> None:
+    def handle_message(self, message: Message) -> None:
         """Handle a call or a signal."""
 
     def bus_lost(self, reason: str) -> None:
@@ -51,9 +51,9 @@ class SessionBusClient:
             self._socket.setblocking(False)
             self._socket.connect(os.fsencode(next(get_connectable_addresses(address))))
             undo.pop_all()
-        loop.watch(self._socket, self._read)
+        loop.watch(self._socket, self._read_socket)
         self._is_open = True
-        self._write(self._authenticator.data_to_send() or b"")
+        self._write_data(self._authenticator.data_to_send() or b"")
         self.call(BUS, "Hello")
 
     def call(
@@ -70,7 +70,7 @@ class SessionBusClient:
         self._serial += 1
         message.header.serial = self._serial
         if self._authenticator.authenticated:
-            self._write(message.serialise())
+            self._write_data(message.serialise())
         else:
             self._queued.append(message)
 
@@ -81,57 +81,57 @@ class SessionBusClient:
             self._loop.unwatch(self._socket)
             self._socket.close()
 
-    def _lose(self, reason: str) -> None:
+    def _close_lost(self, reason: str) -> None:
         if self._is_open:
             self.close()
             self._owner.bus_lost(reason)
 
-    def _read(self) -> None:
+    def _read_socket(self) -> None:
         try:
             data = self._socket.recv(_READ_BYTES)
         except BlockingIOError:
             return
         except OSError as fault:
-            self._lose(str(fault))
+            self._close_lost(str(fault))
             return
         if not data:
-            self._lose("the session bus closed the connection")
+            self._close_lost("the session bus closed the connection")
             return
         try:
             for message in self._parse_messages(data):
-                self._deliver(message)
+                self._dispatch_message(message)
         except (ValueError, KeyError, IndexError) as fault:  # what jeepney raises for bytes that are no message
-            self._lose(f"the session bus sends what cannot be read: {fault}")
+            self._close_lost(f"the session bus sends what cannot be read: {fault}")
 
     def _parse_messages(self, data: bytes) -> Sequence[Message]:
         if not self._authenticator.authenticated:
             self._authenticator.feed(data)
-            self._write(self._authenticator.data_to_send() or b"")
+            self._write_data(self._authenticator.data_to_send() or b"")
             if self._authenticator.authenticated:
-                self._write(b"BEGIN\r\n")
+                self._write_data(b"BEGIN\r\n")
                 queued, self._queued = self._queued, []
                 for message in queued:
-                    self._write(message.serialise())
+                    self._write_data(message.serialise())
             return ()
         self._parser.add_data(data)
         if self._parser.bytes_desired() > _MAX_PENDING:
             raise ValueError("a message of more than 16 MiB")
         return tuple(iter(self._parser.get_next_message, None))
 
-    def _deliver(self, message: Message) -> None:
+    def _dispatch_message(self, message: Message) -> None:
         kind, fields = message.header.message_type, message.header.fields
         if kind in (MessageType.method_return, MessageType.error):
             done = self._replies.pop(fields.get(HeaderFields.reply_serial, 0), None)
             if done is not None:
                 done(message.body if kind is MessageType.method_return else None)
         elif self._is_open:
-            self._owner.take(message)
+            self._owner.handle_message(message)
 
-    def _write(self, data: bytes) -> None:
+    def _write_data(self, data: bytes) -> None:
         self._out += data
-        self._flush()
+        self._send_queued()
 
-    def _flush(self) -> None:
+    def _send_queued(self) -> None:
         if not self._is_open or not self._out:
             return
         try:
@@ -140,9 +140,9 @@ class SessionBusClient:
             pass
         except OSError as fault:
             reason = str(fault)
-            self._loop.call_later(0, lambda: self._lose(reason))
+            self._loop.call_later(0, lambda: self._close_lost(reason))
             return
         if len(self._out) > _MAX_PENDING:
-            self._lose("the session bus takes no answers")
+            self._close_lost("the session bus takes no answers")
         elif self._out:
-            self._loop.call_later(_AGAIN_S, self._flush)
+            self._loop.call_later(_AGAIN_S, self._send_queued)

@@ -72,7 +72,7 @@ class Startup:
 
     def detach(self) -> WatchedProcess:
         """Call `done` no more; return the process, which is now the caller's."""
-        self._finish()
+        self._close_pipe()
         self.process.on_exit = ignore_exit
         return self.process
 
@@ -83,7 +83,7 @@ class Startup:
             return
         self._output += data
         if b"\n" in self._output and not self._late:
-            self._finish()
+            self._close_pipe()
             line = self._output.split(b"\n", 1)[0].decode("utf-8", "replace")
             self._done(Started(self.process, line))
         elif not data:
@@ -94,11 +94,11 @@ class Startup:
         self.process.send(signal.SIGKILL)
 
     def _on_exit(self, process: WatchedProcess, reason: str) -> None:
-        self._finish()
+        self._close_pipe()
         reason_text = f"no answer within {self._deadline_s:.2g} s" if self._late else reason
         self._done(DisplayDown(f"{reason_text}{last_words(self._log)}"))
 
-    def _finish(self) -> None:
+    def _close_pipe(self) -> None:
         self._timer.cancel()
         if self._read_fd >= 0:
             self._loop.unwatch(self._read_fd)
@@ -187,7 +187,7 @@ class DisplayStart:
             self._places = places = self._claim_places(first)
             command, env = partial(self._x_command, places), places.environment(tools.env, "")
             try:
-                process, line = await self._start(command, env, places.log("x_server"))
+                process, line = await self._start_process(command, env, places.log("x_server"))
             except DisplayDown as fault:
                 collisions += 1
                 if not any(text in fault.message for text in _COLLISIONS) or collisions > _MAX_COLLISIONS:
@@ -221,10 +221,10 @@ class DisplayStart:
             raise _build_failure(self._tools.x_server, f"its lock cannot be written: {fault}") from fault
         return ManagedDisplay(places, self._wishes.width, self._wishes.height, process, self._tools.boot_id)
 
-    def _start(self, command: Command, env: Mapping[str, str], log: Path) -> Callback[Started]:
-        return Callback(partial(self._begin, command, env, log))
+    def _start_process(self, command: Command, env: Mapping[str, str], log: Path) -> Callback[Started]:
+        return Callback(partial(self._begin_startup, command, env, log))
 
-    def _begin(self, command: Command, env: Mapping[str, str], log: Path, on_done: Resume[Started]) -> None:
+    def _begin_startup(self, command: Command, env: Mapping[str, str], log: Path, on_done: Resume[Started]) -> None:
         self._startup = Startup(self._tools.loop, command, env, log, self._left_s(), on_done)
         if self._display is not None:
             self._display.x_server.on_exit = lambda _, reason: on_done(_build_failure(self._tools.x_server, reason))
@@ -241,10 +241,10 @@ class DisplayStart:
         ]
 
     async def _start_bus(self, display: ManagedDisplay) -> None:
-        """Start the session bus; one that does not start leaves a note."""
+        """Start the session bus; leave a note on the display if the bus does not start."""
         env, log = display.environment(self._tools.env), display.places.log("session_bus")
         try:
-            started = await self._start(partial(_bus_command, display), env, log)
+            started = await self._start_process(partial(_bus_command, display), env, log)
         except Unavailable as fault:
             if not display.x_server.alive:
                 raise

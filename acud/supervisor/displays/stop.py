@@ -27,16 +27,16 @@ class SharedLooks:
         self._loop = loop
         self._asking: list[Resume[proc.MarkedProcesses]] = []
 
-    def take(self) -> Callback[proc.MarkedProcesses]:
+    def await_look(self) -> Callback[proc.MarkedProcesses]:
         """Await a look that begins after this call: in a later turn, or later in this one."""
-        return Callback(self._ask)
+        return Callback(self._queue_look)
 
-    def _ask(self, on_done: Resume[proc.MarkedProcesses]) -> None:
+    def _queue_look(self, on_done: Resume[proc.MarkedProcesses]) -> None:
         self._asking.append(on_done)
         if len(self._asking) == 1:
-            self._loop.call_later(0.0, self._look)
+            self._loop.call_later(0.0, self._look_for_all)
 
-    def _look(self) -> None:
+    def _look_for_all(self) -> None:
         asking, self._asking = self._asking, []
         look = proc.look_for_marked()
         for done in asking:
@@ -56,28 +56,28 @@ class DisplayEnd:
         self._loop, self._looks, self._places = loop, looks, places
         self._x_server = x_server
 
-    async def run(self, known: list[WatchedProcess]) -> tuple[str, ...]:
+    async def end_programs(self, known: list[WatchedProcess]) -> tuple[str, ...]:
         """Return what could not be ended or removed. `known`: the watched processes without the X server."""
         for process in known if self._x_server is None else [*known, self._x_server]:
             process.on_exit = ignore_exit
-        programs, _ = self._attach_marked(await self._looks.take(), known)
-        await self._end(known + programs)
-        look = await self._looks.take()
+        programs, _ = self._attach_marked(await self._looks.await_look(), known)
+        await self._end_processes(known + programs)
+        look = await self._looks.await_look()
         server = [self._x_server] if self._x_server is not None and self._x_server.alive else []
         # Again, for programs started while the others ended.
         programs, _ = self._attach_marked(look, server)
-        remaining = await self._end_late_ones(await self._end(server + programs))
+        remaining = await self._end_late_ones(await self._end_processes(server + programs))
         left = tuple(f"process {pid} cannot be ended" for pid in remaining)
         return await self._fall_silent(left + self._places.remove())
 
-    def _end(self, processes: list[WatchedProcess], **limits: float) -> Callback[tuple[int, ...]]:
+    def _end_processes(self, processes: list[WatchedProcess], **limits: float) -> Callback[tuple[int, ...]]:
         return Callback(lambda done: ProcessEnd(self._loop, processes, done, **limits))
 
     async def _end_late_ones(self, remaining: tuple[int, ...]) -> tuple[int, ...]:
         """End programs started meanwhile, until a look shows for certain that only `remaining` are left."""
         rounds = _ROUNDS
         while True:
-            found, is_sure = self._attach_marked(await self._looks.take(), ())
+            found, is_sure = self._attach_marked(await self._looks.await_look(), ())
             late = {process.pid: process for process in found if process.pid not in remaining}
             for process in found:
                 if process.pid in remaining or not rounds:
@@ -85,7 +85,7 @@ class DisplayEnd:
             if not rounds:
                 return remaining + tuple(late)
             if late:
-                remaining += await self._end([*late.values()], ask_s=0)
+                remaining += await self._end_processes([*late.values()], ask_s=0)
             elif is_sure:
                 return remaining
             else:
@@ -112,11 +112,11 @@ class DisplayEnd:
         if self._x_server is not None:
             besides.add(self._x_server.pid)
         pids = [pid for pid, folder in look.folders.items() if folder == mine and pid not in besides]
-        found = [process for pid in pids if (process := _attach(self._loop, pid, mine)) is not None]
+        found = [process for pid in pids if (process := _watch_marked(self._loop, pid, mine)) is not None]
         return found, not look.unsettled and len(found) == len(pids)
 
 
-def _attach(loop: EventLoop, pid: int, folder: str) -> WatchedProcess | None:
+def _watch_marked(loop: EventLoop, pid: int, folder: str) -> WatchedProcess | None:
     try:
         process = WatchedProcess(loop, pid, ignore_exit)
     except ProcessLookupError:
@@ -153,22 +153,22 @@ class ProcessEnd:
             process.on_exit = self._on_exit
             process.send(signal.SIGTERM)
             process.send(signal.SIGCONT)  # a stopped process handles SIGTERM only then (signal(7))
-        self._timer = loop.call_later(ask_s if self._left else 0, self._kill)
+        self._timer = loop.call_later(ask_s if self._left else 0, self._kill_left)
 
     def _on_exit(self, process: WatchedProcess, reason: str) -> None:
         del self._left[process.pid]
         if not self._left:
-            self._finish()
+            self._report_left()
 
-    def _kill(self) -> None:
+    def _kill_left(self) -> None:
         if not self._left:
-            self._finish()
+            self._report_left()
             return
         for process in self._left.values():
             process.send(signal.SIGKILL)
-        self._timer = self._loop.call_later(self._kill_s, self._finish)
+        self._timer = self._loop.call_later(self._kill_s, self._report_left)
 
-    def _finish(self) -> None:
+    def _report_left(self) -> None:
         self._timer.cancel()
         remaining = tuple(self._left)
         for process in self._left.values():

@@ -68,9 +68,9 @@ class WatchedProcess:
         if not poll.poll(0):
             return
         self.close()
-        self.on_exit(self, self._reap())
+        self.on_exit(self, self._reap_child())
 
-    def _reap(self) -> str:
+    def _reap_child(self) -> str:
         if self._child is None:
             return "ended"  # not started here: its parent gets its status
         self.exit_code = self._child.poll()

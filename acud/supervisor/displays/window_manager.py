@@ -25,7 +25,7 @@ def check_name(program: str) -> str:
 
 
 class RestartBudget:
-    """How often something may be started again: `limit` times within `window_s` seconds."""
+    """Allows `limit` restarts within `window_s` seconds."""
 
     def __init__(self, limit: int, window_s: float, clock: Clock) -> None:
         self.limit, self.window_s = limit, window_s
@@ -42,7 +42,7 @@ class RestartBudget:
 
 
 class WindowManager:
-    """Keeps `program` running on a display until `stop`. `on_change` follows each start and each end.
+    """Keeps `program` running on a display until `stop_restarting`. `on_change` follows each start and each end.
 
     `note`: what is wrong, "" for nothing.
     """
@@ -64,7 +64,7 @@ class WindowManager:
         self._timer: Timer | None = None
 
     def start(self) -> None:
-        """Start it, or set `note` to why that is not possible."""
+        """Start the window manager, or set `note` to why it cannot start."""
         if shutil.which(self.program, path=self._env.get("PATH")) is None:
             self.note = f"no window manager: {self.program} is not installed"
             return
@@ -80,7 +80,7 @@ class WindowManager:
         self.process = process
         process.on_exit = self._on_exit
 
-    def stop(self) -> None:
+    def stop_restarting(self) -> None:
         """Start it no more; the process itself is left to the caller."""
         if self._timer is not None:
             self._timer.cancel()
@@ -89,12 +89,12 @@ class WindowManager:
         self.process = None
         if self._budget.spend():
             self.note = f"window manager {self.program} ended ({reason}); starting it again"
-            self._timer = self._loop.call_later(_BACKOFF_S, self._restart)
+            self._timer = self._loop.call_later(_BACKOFF_S, self._restart_process)
         else:
             limits = f"{self._budget.limit} times within {self._budget.window_s:g} s"
             self.note = f"window manager {self.program} ended more than {limits}; not started again: {reason}"
         self._on_change()
 
-    def _restart(self) -> None:
+    def _restart_process(self) -> None:
         self.start()
         self._on_change()

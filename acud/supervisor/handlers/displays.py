@@ -34,7 +34,7 @@ async def display_add(app: App, request: DisplayAdd, call: Call) -> DisplayReply
     """Adopt the display; the reply waits for its first ring, or fails with the reason."""
     if "/" in request.name:
         raise not_the_endpoint()
-    return DisplayReply(app.displays.info(await app.displays.add(request.name, request.auth_file, request.owner)))
+    return DisplayReply(app.displays.info(await app.displays.adopt(request.name, request.auth_file, request.owner)))
 
 
 @handles(DisplayCreate)

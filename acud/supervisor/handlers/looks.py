@@ -17,7 +17,7 @@ _TRIES = 3  # A window that is covered, uncovered or resized between finding it 
 @handles(Look)
 async def look(app: App, request: Look, call: Call) -> Picture | None:
     """Take a picture from a grab made after this call."""
-    place = app.ports.tasks.place(request.task_id, request.target, request.display)
+    place = app.ports.tasks.find_place(request.task_id, request.target, request.display)
     log = app.ports.tasks.begin_action(place.task_id, ActionType.VISION, f"look at {request.target}")
     ask = PictureAsk(request.format, request.max_side_px, request.quality, request.redacted)
     try:
@@ -54,6 +54,6 @@ def live_watch(app: App, request: LiveWatch, call: Call) -> LiveWatched:
 @handles(Baseline)
 async def answer_baseline(app: App, request: Baseline, call: Call) -> BaselineReply:
     """Return a token for a grab made after this call."""
-    display = app.ports.tasks.place(request.task_id, request.target, request.display).display
+    display = app.ports.tasks.find_place(request.task_id, request.target, request.display).display
     fresh = await app.fresh_frames.find(parse_target(request.target, display))
     return BaselineReply(await app.screenshots.take_baseline(fresh.picture), fresh.picture.source.display)

@@ -34,7 +34,7 @@ from acud.supervisor.control import Call, handles
 from acud.supervisor.coroutines import Callback
 from acud.supervisor.waits import active_waits
 from acud.supervisor.waits.active_waits import ActiveWait, ChangedShare
-from acud.supervisor.waits.creation import WaitCreation, check_extras, check_host_lost, measure_from_now
+from acud.supervisor.waits.creation import WaitCreation, check_extras, check_rearm_wish, measure_from_now
 from acud.supervisor.waits.end_polls import Polled
 from acud.supervisor.wakes import FETCH_S
 from acud.types import Change, Evidence, ScreenImage, ScreenNumber, Then, WaitInfo, WaitSpec
@@ -106,7 +106,7 @@ async def wait_update(app: App, request: WaitUpdate, call: Call) -> WaitReply:
     before = app.waits.find(request.wait_id)
     watched = app.watched_displays.by_name.get(before.display)
     wanted = (request.policy or before.spec.policy, until or before.spec.until)
-    check_host_lost(app, *wanted, before.spec.target, watched)
+    check_rearm_wish(app, *wanted, before.spec.target, watched)
     info, notes = app.waits.update(replace(request, until=until))
     read_as = () if request.until is None else meaning_notes(request.until, judge)
     return WaitReply(info, (*read_as, *notes), app.wakes.routes_of(info.spec.wake))
@@ -134,7 +134,7 @@ async def wait_result(app: App, request: WaitResult, call: Call) -> None:
 async def wait_for_change(app: App, request: WaitForChange, call: Call) -> ChangeReply | None:
     """Block until the target changed, or the time is over; then take one picture."""
     check_until(Change(request.share, request.settle_s, request.baseline))
-    place = app.ports.tasks.place(request.task_id, request.target, request.display)
+    place = app.ports.tasks.find_place(request.task_id, request.target, request.display)
     log = app.ports.tasks.begin_action(place.task_id, ActionType.WAIT, f"wait for a change of {request.target}")
     try:
         reply = await _await_change(app, request, place.display, place.task_id)

@@ -44,13 +44,13 @@ class ClipboardConditions:
         """Return the present verdict; `on_verdict` gets each one that follows, until `unwatch`."""
         name = watched.name if watched is not None else ""
         is_lost = watched is None or watched.state not in (DisplayState.UP, DisplayState.STARTING)
-        verdict = _describe_lost(name) if is_lost else self._judge(name, leaf)
+        verdict = _describe_lost(name) if is_lost else self._judge_leaf(name, leaf)
         self._conditions.setdefault(name, {})[key] = leaf, on_verdict, verdict
         self._displays.follow_clipboard(name, is_wanted=True)
         return verdict
 
     def unwatch(self, key: Hashable) -> None:
-        """Judge it no more; harmless for one that is not watched."""
+        """Stop judging the condition `key`; harmless for an unknown key."""
         for name, conditions in list(self._conditions.items()):
             if conditions.pop(key, None) is not None and not conditions:
                 del self._conditions[name]
@@ -66,12 +66,12 @@ class ClipboardConditions:
         if seen is not None and name in self._conditions:
             self._seen[name] = seen
         for key, (leaf, on_verdict, verdict) in list(self._conditions.get(name, {}).items()):
-            now = self._judge(name, leaf) if seen is not None else _describe_lost(name)
+            now = self._judge_leaf(name, leaf) if seen is not None else _describe_lost(name)
             if now != verdict and key in self._conditions.get(name, {}):
                 self._conditions[name][key] = leaf, on_verdict, now
                 on_verdict(now)
 
-    def _judge(self, name: str, leaf: ClipboardText) -> Verdict:
+    def _judge_leaf(self, name: str, leaf: ClipboardText) -> Verdict:
         seen = self._seen.get(name)
         return judge_clipboard(leaf, seen, self._redaction) if seen is not None else NOT_JUDGED
 

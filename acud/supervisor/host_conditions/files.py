@@ -101,12 +101,12 @@ class FileConditions:
         condition = _Condition(leaf, wanted, on_verdict)
         folder.conditions[key] = condition
         self._folder_of[key] = folder
-        self._judge(folder, self._follower.follow(folder), but=key)
+        self._judge_folder(folder, self._follower.follow(folder), but=key)
         assert condition.verdict is not None
         return condition.verdict
 
     def unwatch(self, key: Hashable) -> None:
-        """Judge it no more; harmless for one that is not watched."""
+        """Stop judging the condition `key`; harmless for an unknown key."""
         folder = self._folder_of.pop(key, None)
         if folder is None:
             return
@@ -120,9 +120,9 @@ class FileConditions:
 
     def read(self, folder: _Folder) -> None:
         """Judge the conditions on a folder whose content may have changed."""
-        self._judge(folder, self._follower.read(folder))
+        self._judge_folder(folder, self._follower.read(folder))
 
-    def _judge(self, folder: _Folder, content: FolderContent, but: Hashable = None) -> None:
+    def _judge_folder(self, folder: _Folder, content: FolderContent, but: Hashable = None) -> None:
         """Judge the conditions on a folder and report new verdicts, except that of `but`, whose caller gets it."""
         seen = {one.name: self._note_entry(folder, one) for one in content.entries if one.fault is None}
         folder.signs = {name: sign for name, sign in folder.signs.items() if name in seen}

@@ -93,7 +93,7 @@ class FolderFollower:
         self._followed.discard(folder)
         if folder.timer is not None:
             folder.timer.cancel()
-        self._drop(folder, folder.watches)
+        self._drop_watches(folder, folder.watches)
 
     def close(self) -> None:
         for folder in list(self._followed):
@@ -113,7 +113,7 @@ class FolderFollower:
                 folder.is_lost = False
             except OSError as fault:
                 folder.fault = _watch_fault(fault, folder.path)
-            self._drop(folder, before - folder.watches)
+            self._drop_watches(folder, before - folder.watches)
         content = FolderContent(fault=folder.fault) if folder.fault is not None else _read_content(folder)
         now_s = self._loop.now_s()
         folder.next_s = now_s + max(_LEAST_PAUSE_S, _PAUSE_SHARE * (now_s - began_s))
@@ -123,7 +123,7 @@ class FolderFollower:
         return content
 
     def read_at(self, folder: FollowedFolder, at_s: float) -> None:
-        """Read it at `at_s`, in place of an earlier schedule."""
+        """Read the folder at `at_s`, in place of an earlier schedule."""
         if folder.timer is not None:
             folder.timer.cancel()
         folder.timer = self._loop.call_at(at_s, folder.read)
@@ -145,24 +145,24 @@ class FolderFollower:
             above = str(PurePosixPath(step).parent)
             try:
                 if os.path.islink(step):  # noqa: PTH114  # paths here are strings, as inotify takes them
-                    self._add(folder, above, _ENTRIES)
-                watch = self._add(folder, step, _CONTENT if is_last else _SELF)
+                    self._add_watch(folder, above, _ENTRIES)
+                watch = self._add_watch(folder, step, _CONTENT if is_last else _SELF)
             except (FileNotFoundError, NotADirectoryError):
-                self._add(folder, above, _ENTRIES)
+                self._add_watch(folder, above, _ENTRIES)
                 return step
             except PermissionError:
                 if is_last:
-                    self._add(folder, above, _ENTRIES)  # reports when its permissions change
+                    self._add_watch(folder, above, _ENTRIES)  # reports when its permissions change
                     raise
                 continue  # it may be passed but not watched: its renaming stays unnoticed
             if is_last:
                 folder.content = watch
         real = os.path.realpath(folder.path)
         for step in _split_path(real) if real != folder.path else ():
-            self._add(folder, step, _SELF)
+            self._add_watch(folder, step, _SELF)
         return None
 
-    def _add(self, folder: FollowedFolder, path: str, mask: int) -> int:
+    def _add_watch(self, folder: FollowedFolder, path: str, mask: int) -> int:
         watch = self._open_inotify().add(path, mask)
         folder.watches.add(watch)
         self._users.setdefault(watch, set()).add(folder)
@@ -174,7 +174,7 @@ class FolderFollower:
             self._loop.watch(self._inotify, self._on_readable)
         return self._inotify
 
-    def _drop(self, folder: FollowedFolder, watches: set[int]) -> None:
+    def _drop_watches(self, folder: FollowedFolder, watches: set[int]) -> None:
         for watch in watches:
             users = self._users.get(watch, set())
             users.discard(folder)
@@ -255,7 +255,7 @@ def _read_content(folder: FollowedFolder) -> FolderContent:
 
 
 def _read_entry(folder: int, name: str) -> Entry | None:
-    """Return an entry; None when it has gone, or is a link to nothing."""
+    """Return an entry; None when it is gone, or is a link to a missing file."""
     try:
         found, real = os.stat(name, dir_fd=folder, follow_symlinks=False), ""
         if stat.S_ISLNK(found.st_mode):

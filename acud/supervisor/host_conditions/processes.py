@@ -80,7 +80,7 @@ class ProcessConditions:
             self._ends.when_known(leaf.pid, lambda _: on_verdict(self._judge_end(leaf)))
 
     def unwatch(self, key: Hashable) -> None:
-        """Watch it no more; harmless for one that is not watched."""
+        """Stop watching the condition `key`; harmless for an unknown key."""
         descriptor = self._descriptors.pop(key, None)
         if descriptor is not None:
             self._loop.unwatch(descriptor)

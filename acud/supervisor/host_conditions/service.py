@@ -24,13 +24,13 @@ class HostWatcher(Protocol):
     """Answers one kind of host condition."""
 
     def pin(self, leaf: Any) -> Any:
-        """Return the leaf with what it counts from, as it is now. Raises: Refused."""
+        """Return the leaf with its present starting point (count, mark). Raises: Refused."""
 
     def watch(self, key: Hashable, leaf: Any, watched: WatchedDisplay | None, on_verdict: OnVerdict) -> Verdict:
         """Return the present verdict; `on_verdict` gets each one that follows, until `unwatch`. Raises: AcudError."""
 
     def unwatch(self, key: Hashable) -> None:
-        """Watch it no more; harmless for one that is not watched."""
+        """Stop watching the condition `key`; harmless for an unknown key."""
 
     def close(self) -> None:
         """End every watch."""
@@ -59,7 +59,7 @@ class HostConditions:
         self._watched: dict[str, tuple[int, ...]] = {}
 
     def allow(self, paths: tuple[str, ...]) -> None:
-        """Let conditions name these folders from now on, and no others."""
+        """Let conditions name only these folders from now on."""
         self._allowed.paths = paths
 
     def pin_to_now(self, until: Until) -> Until:
@@ -82,7 +82,7 @@ class HostConditions:
         if not mine:
             return {}
         self._watched[wait_id] = tuple(mine)
-        return {index: self._begin(wait_id, index, leaf, watched, on_verdicts) for index, leaf in mine.items()}
+        return {index: self._begin_watch(wait_id, index, leaf, watched, on_verdicts) for index, leaf in mine.items()}
 
     def explain_unknown(self, until: Until, watched: WatchedDisplay) -> list[str]:
         """Return notes on why a display does not answer host leaves of the condition."""
@@ -95,7 +95,7 @@ class HostConditions:
                 notes += [f"unknown for now: {verdict.detail}"] if verdict.code not in ("", "not_judged") else []
         return notes
 
-    def _begin(
+    def _begin_watch(
         self, wait_id: str, index: int, leaf: HostLeaf, watched: WatchedDisplay | None, on_verdicts: OnVerdicts
     ) -> Verdict:
         def pass_on(verdict: Verdict) -> None:

@@ -111,10 +111,10 @@ class ServerConnection:
             except OSError:
                 return False
             self.moved_s = now_s
-            self._drop(sent)
+            self._drop_sent(sent)
         return True
 
-    def _drop(self, sent: int) -> None:
+    def _drop_sent(self, sent: int) -> None:
         self.out_bytes -= sent
         while self._out and sent >= len(self._out[0]):
             sent -= len(self._out.popleft())

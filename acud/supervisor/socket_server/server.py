@@ -83,11 +83,11 @@ class SocketServer:
         """The service time at which a newcomer starts: that of a client that shared evenly with those that wait."""
         self._again: Timer | None = None
         self.closed_for: Counter[str] = Counter()  # connections that the server closed, by reason
-        self._listener = self._listen()
+        self._listener = self._open_listener()
         loop.watch(self._epoll, self._run_turn)
         loop.call_each(_CHECK_S, self._close_overdue)
 
-    def _listen(self) -> socket.socket:
+    def _open_listener(self) -> socket.socket:
         self._path.unlink(missing_ok=True)
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC)
         try:
@@ -109,12 +109,12 @@ class SocketServer:
     def _run_turn(self) -> None:
         for fd, event in self._epoll.poll(0, _EVENTS):
             if fd == self._listener.fileno():
-                self._accept()
+                self._accept_clients()
             elif (connection := self._connections.get(fd)) is not None:
                 self._handle_event(connection, event)
         end_s = time.monotonic() + _INTAKE_S
         while self._readable and time.monotonic() < end_s:
-            self._read(self._readable.popitem(last=False)[1])
+            self._read_connection(self._readable.popitem(last=False)[1])
         self._on_messages()
         if self._readable or self._ready:
             self._go_on()
@@ -124,7 +124,7 @@ class SocketServer:
         if self._again is None or self._again.callback is None:
             self._again = self._loop.call_later(0.0, self._run_turn)
 
-    def _accept(self) -> None:
+    def _accept_clients(self) -> None:
         for _ in range(_ACCEPTS):
             try:
                 accepted, _ = self._listener.accept()
@@ -132,16 +132,16 @@ class SocketServer:
                 return
             except OSError as fault:
                 if fault.errno in {errno.EMFILE, errno.ENFILE}:
-                    self._pause()
+                    self._pause_accepting()
                 return
-            self._welcome(accepted)
+            self._add_connection(accepted)
 
-    def _pause(self) -> None:
+    def _pause_accepting(self) -> None:
         """Stop accepting: no descriptor is left. New clients wait, and the loop does not spin."""
         _LOG.warning("descriptors.gone", lines=len(self._connections))
         self._epoll.modify(self._listener, 0)
 
-    def _welcome(self, accepted: socket.socket) -> None:
+    def _add_connection(self, accepted: socket.socket) -> None:
         accepted.setblocking(False)
         connection = ServerConnection(accepted, self._limits.message, self._hello, self._loop.now_s())
         limits = self._limits
@@ -169,25 +169,25 @@ class SocketServer:
         if event & select.EPOLLIN and connection.is_open:
             self._readable[connection.fileno()] = connection
 
-    def _read(self, connection: ServerConnection) -> None:
+    def _read_connection(self, connection: ServerConnection) -> None:
         if not connection.is_open:
             return
         try:
             if not connection.read(self._loop.now_s()):
                 self.drop(connection)
                 return
-            self._decode(connection)
+            self._decode_messages(connection)
         except zmtp.Malformed as fault:
             self.close(connection, str(fault))
 
-    def _decode(self, connection: ServerConnection) -> None:
+    def _decode_messages(self, connection: ServerConnection) -> None:
         connection.decode()
         if connection.peer and connection.peer not in self._peers:
             raise zmtp.Malformed(f"a {connection.peer[:20]} socket")
         if connection.answer(self._loop.now_s()):
             self.flush(connection)
         else:
-            self._settle(connection)
+            self._update_connection(connection)
 
     def next(self) -> tuple[ServerConnection, list[bytes]] | None:
         """Return the next complete message with its connection, or None. The client with the least recent service time
@@ -202,7 +202,7 @@ class SocketServer:
                 del self._ready[client]
             message = connection.take()
             try:
-                self._decode(connection)
+                self._decode_messages(connection)
             except zmtp.Malformed as fault:
                 self.close(connection, str(fault))
             return connection, message
@@ -238,9 +238,9 @@ class SocketServer:
         if not connection.write(self._loop.now_s()):
             self.drop(connection)
         else:
-            self._settle(connection)
+            self._update_connection(connection)
 
-    def _settle(self, connection: ServerConnection) -> None:
+    def _update_connection(self, connection: ServerConnection) -> None:
         """Queue the connection for service if it has a message and no unread replies; update its epoll(7) events, and
         assign or free its place for a large message.
         """
@@ -250,9 +250,9 @@ class SocketServer:
             self._spent_s.setdefault(connection.client, self._fair_s if self._ready else 0.0)
             self._ready.setdefault(connection.client, OrderedDict())[connection.fileno()] = connection
         else:
-            self._forget(connection, connection.fileno())
+            self._unqueue(connection, connection.fileno())
         if connection.has_place and connection.under_way < SMALL_BYTES and connection.message is None:
-            self._vacate(connection)
+            self._free_place(connection)
         elif not connection.has_place and connection.under_way >= SMALL_BYTES and connection.message is None:
             self._assign_place(connection)
         if connection.wanted != connection.events:
@@ -266,19 +266,19 @@ class SocketServer:
         elif connection not in self._for_place:
             self._for_place.append(connection)
 
-    def _vacate(self, connection: ServerConnection) -> None:
+    def _free_place(self, connection: ServerConnection) -> None:
         connection.has_place = False
         self._places += 1
         while self._for_place:
             other = self._for_place.popleft()
             if other.is_open:
-                self._settle(other)
+                self._update_connection(other)
                 return
 
     # ---- the end of a connection -----------------------------------------------------------------------------------
 
     def drop(self, connection: ServerConnection) -> None:
-        """Forget a client that is gone, with its requests that were not begun."""
+        """Forget a client that is gone, and its unbegun requests."""
         if not connection.is_open:
             return
         fd = connection.fileno()
@@ -286,17 +286,17 @@ class SocketServer:
             self._epoll.unregister(fd)
         del self._connections[fd]
         self._readable.pop(fd, None)
-        self._forget(connection, fd)
+        self._unqueue(connection, fd)
         self._of_client[connection.client] -= 1
         if not self._of_client[connection.client]:
             del self._of_client[connection.client]
         held = connection.has_place
         connection.close()
         if held:
-            self._vacate(connection)
+            self._free_place(connection)
         self._epoll.modify(self._listener, select.EPOLLIN)
 
-    def _forget(self, connection: ServerConnection, fd: int) -> None:
+    def _unqueue(self, connection: ServerConnection, fd: int) -> None:
         ready = self._ready.get(connection.client)
         if ready is not None:
             ready.pop(fd, None)

@@ -70,22 +70,22 @@ class OwnTerminals:
     # ---- requests --------------------------------------------------------------------------------------------------
 
     async def list_states(self) -> tuple[TerminalState, ...]:
-        """Return every session; none if there is no server. Raises: Unavailable."""
+        """Return the state of every session; empty without a tmux server. Raises: Unavailable."""
         if not self.has_server:
             return ()
-        found = await self._list(own_tmux.state_arguments())
+        found = await self._list_with(own_tmux.state_arguments())
         if any(one.ended and one.exit_code is None for one in found):
-            found = await self._list(own_tmux.reap_arguments())
+            found = await self._list_with(own_tmux.reap_arguments())
         for state in found:
             before = self._watched.get(state.name)
             if state.ended:
-                self._record(state)
+                self._record_end(state)
             elif before is None or before.pid != state.pid:
-                self._watch(state)
+                self._watch_program(state)
         return found
 
-    async def _list(self, arguments: list[str]) -> tuple[TerminalState, ...]:
-        answer = await self._call(arguments)
+    async def _list_with(self, arguments: list[str]) -> tuple[TerminalState, ...]:
+        answer = await self._call_tmux(arguments)
         if answer.complaint and not tmux.is_server_missing(answer.complaint):
             raise _build_failure(answer.complaint)
         return own_tmux.read_states(answer.output)
@@ -124,10 +124,10 @@ class OwnTerminals:
         words = own_tmux.open_arguments(free, command, cwd, size, env, shown=shown, is_shell=is_shell)
         touch()
         _LOG.info("terminal.opened", terminal=free)
-        complaint, tries = (await self._call(words)).complaint, _OPEN_TRIES
+        complaint, tries = (await self._call_tmux(words)).complaint, _OPEN_TRIES
         while tmux.is_server_missing(complaint) and tries:
             await sleep(self._loop, _OPEN_S)
-            complaint, tries = (await self._call(words)).complaint, tries - 1
+            complaint, tries = (await self._call_tmux(words)).complaint, tries - 1
         if complaint.startswith("duplicate session"):
             raise _refuse_taken_name(free)
         if complaint:
@@ -146,13 +146,13 @@ class OwnTerminals:
         await self._run_commands(name, own_tmux.key_arguments(name, keys))
 
     async def close(self, name: str) -> None:
-        """End a session and everything in it."""
+        """End a session and its programs."""
         _LOG.info("terminal.closed", terminal=name)
         await self._run_commands(name, own_tmux.close_arguments(name))
 
     async def read_screen(self, name: str, lines: int) -> tuple[TerminalState, str]:
         mark = f"{new_id('mark')}:"
-        output = await self._ask(own_tmux.screen_arguments(name, lines, mark), name)
+        output = await self._ask_tmux(own_tmux.screen_arguments(name, lines, mark), name)
         states_text, _, text = output.partition(f"{mark}\n")
         states = own_tmux.read_states(states_text)
         if not states:
@@ -161,7 +161,7 @@ class OwnTerminals:
 
     async def read_since(self, state: TerminalState, since: OutputMark) -> str:
         mark = f"{new_id('mark')}:"
-        output = await self._ask(own_tmux.since_arguments(state.pane, since, mark), state.name)
+        output = await self._ask_tmux(own_tmux.since_arguments(state.pane, since, mark), state.name)
         text = own_tmux.read_since(output, since, mark)
         if text is None:
             raise _build_failure("it does not tell what the session wrote")
@@ -169,26 +169,26 @@ class OwnTerminals:
 
     async def read_line(self, state: TerminalState, line: int) -> str:
         """Return a line, counted from the first that the session wrote."""
-        return (await self._ask(own_tmux.line_arguments(state.pane, line), state.name)).split("\n")[0]
+        return (await self._ask_tmux(own_tmux.line_arguments(state.pane, line), state.name)).split("\n")[0]
 
     # ---- calls of tmux ---------------------------------------------------------------------------------------------
 
     async def _run_commands(self, name: str, arguments: list[str], stdin: bytes = b"") -> None:
         """Run the tmux commands; a last one in the same call confirms that none was cut off."""
         done = new_id("done")
-        output = await self._ask([*arguments, ";", "display-message", "-p", done], name, stdin)
+        output = await self._ask_tmux([*arguments, ";", "display-message", "-p", done], name, stdin)
         if done not in output and self.has_server:
             raise _build_failure("a call was cut off")
 
-    async def _ask(self, arguments: list[str], name: str, stdin: bytes = b"") -> str:
-        answer = await self._call(arguments, stdin)
+    async def _ask_tmux(self, arguments: list[str], name: str, stdin: bytes = b"") -> str:
+        answer = await self._call_tmux(arguments, stdin)
         if not answer.complaint:
             return answer.output
         if tmux.is_server_missing(answer.complaint) or answer.complaint.startswith("can't find"):
             raise unknown_terminal(name, await self.list_states())
         raise _build_failure(answer.complaint)
 
-    async def _call(self, arguments: list[str], stdin: bytes = b"") -> CallResult:
+    async def _call_tmux(self, arguments: list[str], stdin: bytes = b"") -> CallResult:
         command = [self._settings.tmux, "-u", "-f", "/dev/null", "-S", str(self._socket), *arguments]
         return await run_program(self._loop, command, self._env, self._settings.timeout_s, stdin)
 
@@ -212,7 +212,7 @@ class OwnTerminals:
     def _is_ending(self, pid: int) -> bool:
         return any(one.pid == pid for one in self._watched.values())
 
-    def _watch(self, state: TerminalState) -> None:
+    def _watch_program(self, state: TerminalState) -> None:
         name = state.name
         try:
             self._watched[name] = WatchedProcess(
@@ -229,13 +229,13 @@ class OwnTerminals:
             except AcudError:
                 break
             if state.pid == process.pid and state.ended:
-                self._record(state, process.start_ticks)
+                self._record_end(state, process.start_ticks)
             if state.pid != process.pid or state.ended:
                 break
             await sleep(self._loop, _STATUS_S)
-        self._lose(name, process)
+        self._unwatch_program(name, process)
 
-    def _record(self, state: TerminalState, ticks: int = 0) -> None:
+    def _record_end(self, state: TerminalState, ticks: int = 0) -> None:
         known = self._watched.get(state.name)
         if known is not None and known.pid == state.pid:
             ticks = ticks or known.start_ticks
@@ -244,9 +244,9 @@ class OwnTerminals:
         for old in list(self._ends)[: max(0, len(self._ends) - _MOST_ENDED)]:
             del self._ends[old]
         if known is not None and known.pid == state.pid:
-            self._lose(state.name, known)
+            self._unwatch_program(state.name, known)
 
-    def _lose(self, name: str, process: WatchedProcess) -> None:
+    def _unwatch_program(self, name: str, process: WatchedProcess) -> None:
         """Stop watching a program: its end is known, or never will be."""
         if self._watched.get(name) is process:
             del self._watched[name]

@@ -55,7 +55,7 @@ class TerminalState(Struct, frozen=True):
 
     @property
     def line(self) -> int:
-        """The line of the cursor, counted from the first that was written."""
+        """The line of the cursor; line 0 is the first line ever written."""
         return self.history + self.y
 
     @property
@@ -153,7 +153,7 @@ def key_arguments(name: str, keys: Sequence[str]) -> list[str]:
 
 
 def close_arguments(name: str) -> list[str]:
-    """Return the arguments that end a session and everything in it."""
+    """Return the arguments that end a session and its programs."""
     return ["kill-session", "-t", f"={name}"]
 
 

@@ -50,19 +50,19 @@ class ProgramCall:
         self._output = bytearray()
         self._child = _start_program(command, env, stdin)
         self._pipes = [_set_nonblocking(self._child.stdout), _set_nonblocking(self._child.stderr)]
-        loop.watch(self._pipes[0], self._read)
+        loop.watch(self._pipes[0], self._read_output)
         self._process = WatchedProcess(loop, self._child.pid, self._on_exit, self._child)
-        self._timer = loop.call_later(timeout_s, lambda: self._end(f"it did not answer within {timeout_s:g} s"))
+        self._timer = loop.call_later(timeout_s, lambda: self._kill(f"it did not answer within {timeout_s:g} s"))
 
-    def _read(self) -> None:
+    def _read_output(self) -> None:
         part = _read_available(self._pipes[0])
         self._output += part
         if not part:
             self._loop.unwatch(self._pipes[0])
         elif len(self._output) > _MAX_BYTES:
-            self._end(f"it printed more than {_MAX_BYTES} bytes")
+            self._kill(f"it printed more than {_MAX_BYTES} bytes")
 
-    def _end(self, reason: str) -> None:
+    def _kill(self, reason: str) -> None:
         self._late = self._late or reason
         self._process.send(signal.SIGKILL)
 

@@ -90,16 +90,16 @@ class Sessions:
         wanted = _Wanted(parse_session_name(pty), text)
         if self._wanted.get(consumer) != wanted:
             self._wanted[consumer] = wanted
-            self._poll(pty)
+            self._survey_now(pty)
 
     def unwatch(self, consumer: object) -> None:
-        """Stop watching for `consumer`; harmless for one that does not watch."""
+        """Stop watching for `consumer`; harmless for an unknown consumer."""
         gone = self._wanted.pop(consumer, None)
         if gone is not None and not self._find_wanted(gone.name.text):
             self.newest.pop(gone.name.text, None)
             self._marks.pop(gone.name.text, None)
 
-    def place(self, pty: str, windows: tuple[WindowInfo, ...]) -> Verdict | int | None:
+    def find_window(self, pty: str, windows: tuple[WindowInfo, ...]) -> Verdict | int | None:
         """Return the window that shows the session, or why none does; None before the first survey."""
         survey = self.newest.get(pty)
         return None if survey is None else terminals.find_window(parse_session_name(pty), survey, windows)
@@ -116,16 +116,16 @@ class Sessions:
             return TerminalText(None, "", survey.begun_s)
         return TerminalText(session.pane, session.written if survey.since_s >= since_s else "", survey.begun_s)
 
-    def read(self, pty: str) -> None:
+    def survey_now(self, pty: str) -> None:
         """Survey the watched session `pty` now."""
-        self._poll(pty)
+        self._survey_now(pty)
 
     def survey(self, name: SessionName, on_done: Done) -> None:
         """Call `on_done` with every terminal, and every session of the tmux server that `name` means. Within `on_done`,
-        `place` uses this survey too.
+        `find_window` uses this survey too.
         """
 
-        run_steps(_SurveyRound(self, name, (), {}).run(), partial(self._finish_survey, name.text, on_done))
+        run_steps(_SurveyRound(self, name, (), {}).survey(), partial(self._finish_survey, name.text, on_done))
 
     def _finish_survey(self, pty: str, on_done: Done, outcome: Surveyed | AcudError) -> None:
         assert not isinstance(outcome, AcudError)  # a survey reports its faults itself
@@ -142,7 +142,7 @@ class Sessions:
     def _find_wanted(self, pty: str) -> list[_Wanted]:
         return [wanted for wanted in self._wanted.values() if wanted.name.text == pty]
 
-    def _poll(self, pty: str) -> None:
+    def _survey_now(self, pty: str) -> None:
         """Survey now, or once more after a survey that is under way, which began too early."""
         wanted = self._find_wanted(pty)
         timer = self._timers.pop(pty, None)
@@ -165,7 +165,7 @@ class Sessions:
 
     async def _survey_server(self, pty: str, name: SessionName, shown: tuple[str, ...]) -> None:
         began_s = self.newest[pty].begun_s if pty in self.newest else float("inf")
-        survey, self._marks[pty] = await _SurveyRound(self, name, shown, self._marks.get(pty, {})).run()
+        survey, self._marks[pty] = await _SurveyRound(self, name, shown, self._marks.get(pty, {})).survey()
         self._on_survey(pty, replace(survey, since_s=began_s))
 
     def _expect_output(self, pty: str) -> None:
@@ -182,7 +182,7 @@ class Sessions:
         timer = self._timers.get(pty)
         if timer is not None and pty not in self._surveying:
             timer.cancel()
-            self._timers[pty] = self._loop.call_at(self.newest[pty].begun_s + _SOON_S, lambda: self._poll(pty))
+            self._timers[pty] = self._loop.call_at(self.newest[pty].begun_s + _SOON_S, lambda: self._survey_now(pty))
 
     def _survey_tty(self, name: SessionName) -> SessionSurvey:
         begun_s, before = self._now(), self.newest.get(name.text)
@@ -203,10 +203,10 @@ class Sessions:
             self._expect_output(pty)
         if pty in self._due:
             self._due.discard(pty)
-            self._poll(pty)
+            self._survey_now(pty)
         else:
             pause_s = min(_SOON_S, self._settings.poll_s) if pty in self._written_to else self._settings.poll_s
-            self._timers[pty] = self._loop.call_later(pause_s, lambda: self._poll(pty))
+            self._timers[pty] = self._loop.call_later(pause_s, lambda: self._survey_now(pty))
         for watcher in self.watchers:
             watcher.sessions_seen(pty)
 
@@ -217,7 +217,7 @@ class Sessions:
 
     @property
     def own_socket(self) -> str:
-        """The socket of the sessions that acud opened, "" if there are none."""
+        """The tmux socket of the sessions that acud opened, "" without sessions."""
         return str(self._own_socket) if self._own_socket.exists() else ""
 
     async def ask_tmux(self, socket: str, arguments: list[str]) -> CallResult:
@@ -247,9 +247,9 @@ class _SurveyRound:
         self._begun_s = sessions.now_s()
         self._mark = f"{new_id('mark')}:"
 
-    async def run(self) -> Surveyed:
+    async def survey(self) -> Surveyed:
         """Survey, in later turns; return the survey, and for each pane where the next one continues."""
-        answer = await self._list()
+        answer = await self._list_sessions()
         if answer.complaint:
             fault = "" if tmux.is_server_missing(answer.complaint) else answer.complaint
             return SessionSurvey(self._begun_s, fault=fault or self._own_fault), {}
@@ -261,7 +261,7 @@ class _SurveyRound:
         marks = {pane: output.mark for pane, output in panes.items() if output.mark is not None}
         return SessionSurvey(self._begun_s, sessions=complete, fault=fault), marks
 
-    async def _list(self) -> CallResult:
+    async def _list_sessions(self) -> CallResult:
         """Return the listing of the server that has the session; of the usual one if none has it."""
         own = self._sessions.own_socket if not self._socket else ""
         if own:
@@ -320,7 +320,7 @@ class OutputNotices:
         """Give one notice of the next output on `ttys` ("pts/3"); a log line where inotify cannot."""
         for tty in ttys:
             try:
-                watch = self._open().add(f"/dev/{tty}", MODIFY | ONESHOT)
+                watch = self._open_inotify().add(f"/dev/{tty}", MODIFY | ONESHOT)
             except FileNotFoundError:
                 continue  # the terminal has just closed, as the next survey shows
             except OSError as fault:
@@ -328,7 +328,7 @@ class OutputNotices:
                 return
             self._expected.setdefault(watch, set()).add(pty)
 
-    def _open(self) -> Inotify:
+    def _open_inotify(self) -> Inotify:
         if self._inotify is None:
             self._inotify = Inotify(only_folders=False)
             self._loop.watch(self._inotify, self._on_readable)

@@ -197,21 +197,21 @@ def find_written(text: str, before: HistoryMark) -> str | None:
     """
     if before.lines and not before.end:
         return None
-    lines, end, at = text.split("\n"), 0, "".join(map(_squeeze, text.split("\n"))).rfind(before.end)
+    lines, end, at = text.split("\n"), 0, "".join(map(_squeeze_spaces, text.split("\n"))).rfind(before.end)
     if at < 0 or not before.lines:
         return text
     for number, line in enumerate(lines):
-        end += len(_squeeze(line))
+        end += len(_squeeze_spaces(line))
         if end >= at + len(before.end):
             return "\n".join(lines[number + 1 :])
     return ""
 
 
 def _squeeze_all(lines: list[str]) -> str:
-    return "".join(map(_squeeze, lines))
+    return "".join(map(_squeeze_spaces, lines))
 
 
-def _squeeze(line: str) -> str:
+def _squeeze_spaces(line: str) -> str:
     # Lines are broken at another cell at another width, and blanks at their ends are left out.
     return "".join(line.split())
 

@@ -96,7 +96,7 @@ class ActiveWait:
         self._buffer, self._seen = buffer, buffer.count
 
     def take_frames(self) -> tuple[FrameSeen, ...]:
-        """Return the frames that were held back, and hold back no more."""
+        """Return the held-back frames, and hold back no more."""
         found = self._buffer.since(self._seen) if self._buffer is not None else ()
         self._frames, self._buffer = self.frames, None
         return found
@@ -130,7 +130,7 @@ class ActiveWait:
         )
 
     def stop_timers(self) -> None:
-        """Cancel the timers; harmless when they are not set."""
+        """Cancel the timers; harmless without timers."""
         for timer in (self.tick, self.deadline_timer, self.last_look_timer):
             if timer is not None:
                 timer.cancel()

@@ -30,7 +30,7 @@ class BaselineRecovery:
         self._under_way: set[tuple[str, str, View]] = set()
         """Looks by wait, token and view: a target is located again with each window list, but looked at once."""
 
-    def begin(self, active: ActiveWait, location: TargetLocation, source: Source) -> frozenset[str]:
+    def begin_recovery(self, active: ActiveWait, location: TargetLocation, source: Source) -> frozenset[str]:
         """Look at the baselines that tiles alone may not decide; return the tokens that will be identified."""
         if self._orphaned_rings.is_empty:
             return frozenset()
@@ -40,18 +40,18 @@ class BaselineRecovery:
         self.let_go(active)
         return begun
 
-    def hold(self, active: ActiveWait) -> None:
+    def hold_rings(self, active: ActiveWait) -> None:
         """Keep the rings that hold a wait's baselines until its target is in view."""
         if self._orphaned_rings.is_empty or active.wait_id in self._held:
             return
         self._held[active.wait_id] = [baselines.parse_token(token).source for token in _find_unread(active)]
         for source in self._held[active.wait_id]:
-            self._orphaned_rings.hold(source)
+            self._orphaned_rings.hold_ring(source)
 
     def let_go(self, active: ActiveWait) -> None:
         """Release the rings kept for a wait, except those being read."""
         for source in self._held.pop(active.wait_id, ()):
-            self._orphaned_rings.release(source)
+            self._orphaned_rings.release_ring(source)
 
     def _begin_comparison(self, active: ActiveWait, token: str, location: TargetLocation, source: Source) -> bool:
         base = baselines.parse_token(token)
@@ -64,7 +64,7 @@ class BaselineRecovery:
         frame = find_same_frame(past, base.frame, _find_touching_tiles(base, view))
         if frame is None:
             return False
-        self._orphaned_rings.hold(base.source)
+        self._orphaned_rings.hold_ring(base.source)
         self._under_way.add((active.wait_id, token, view))
         self._pool.submit(_IdentityJob(self, active, token, past, view, frame))
         return True
@@ -73,7 +73,7 @@ class BaselineRecovery:
         """Pass the identity to the wait, and release the ring."""
         self._under_way.discard((active.wait_id, token, view))
         self._step(active, happened.BaselineIdentified(self._now(), token, identity))
-        self._orphaned_rings.release(view.source)
+        self._orphaned_rings.release_ring(view.source)
 
 
 def _find_unread(active: ActiveWait) -> set[str]:
@@ -127,10 +127,10 @@ class _IdentityJob:
         """Do nothing: an identity has no parts."""
 
     def on_result(self, result: JobResult) -> None:
-        self._end(result.identity if result.status == "done" else "")
+        self._pass_identity(result.identity if result.status == "done" else "")
 
     def on_lost(self, reason: str) -> None:
-        self._end("")
+        self._pass_identity("")
 
-    def _end(self, identity: str) -> None:
+    def _pass_identity(self, identity: str) -> None:
         self._recovery.on_identified(self._live, self._token, self._view, identity)

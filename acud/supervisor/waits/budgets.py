@@ -77,7 +77,7 @@ class Budgets:
         self._tasks.pop(task_id, None)
         self._agents.pop(task_id, None)
 
-    def fund(self, task_id: str, budget: Budget) -> None:
+    def set_budget(self, task_id: str, budget: Budget) -> None:
         if task_id in self._tasks:
             self._tasks[task_id] = replace(self._tasks[task_id], budget=budget)
 
@@ -91,7 +91,7 @@ class Budgets:
     def charge_answers(self, active: ActiveWait, answers: tuple[LeafAnswer, ...]) -> None:
         evaluations = _pick_evaluations(answers)
         if evaluations:
-            self._pay(active, [one.cost_usd for one in evaluations])
+            self._pay_costs(active, [one.cost_usd for one in evaluations])
         if active.transient is not None:
             self.enter_unkept(active, answers)
 
@@ -103,10 +103,10 @@ class Budgets:
 
     def charge_lost_call(self, active: ActiveWait, judge: JudgeChoice) -> None:
         """Charge a call of `judge` that never came back, at an unknown cost."""
-        self._pay(active, [None])
+        self._pay_costs(active, [None])
         self._usage_log.enter(_find_purpose(active), judge, None, task_id=active.payer)
 
-    def _pay(self, active: ActiveWait, costs: list[float | None]) -> None:
+    def _pay_costs(self, active: ActiveWait, costs: list[float | None]) -> None:
         active.spent = rules.with_costs(active.spent, costs)
         task = self._tasks.get(active.spec.task_id)
         if task is not None:
@@ -168,7 +168,7 @@ class WaitLimits:
         self._now = clock.monotonic_s
         self._quota = MinuteQuota(settings.max_new_per_minute)
 
-    def take(self, spec: WaitSpec, display: str) -> None:
+    def count_wait(self, spec: WaitSpec, display: str) -> None:
         """Count one more wait on `display`. Raises: Refused naming what is full and the setting."""
         if len(self._active) >= self._settings.max_live:
             raise Refused(f"{len(self._active)} waits are live already", hint="cancel some, or raise [wait] max_live")

@@ -34,7 +34,7 @@ def check_extras(until: Until, target: Target) -> None:
             raise not_installed("ocr", "reading text where there is no tesseract")
 
 
-def check_host_lost(core: Core, policy: Policy, until: Until, target: Target, watched: WatchedDisplay | None) -> None:
+def check_rearm_wish(core: Core, policy: Policy, until: Until, target: Target, watched: WatchedDisplay | None) -> None:
     """Raise InvalidRequest or Refused for a wait with `on_host_lost` = rearm that no other host could arm again.
     `watched`: the display that it looks at, None for none.
     """
@@ -78,7 +78,7 @@ class WaitCreation:
 
     def __init__(self, core: Core, request: WaitCreate, *, in_opened: bool = False) -> None:
         core.wakes.check(request.wake)
-        place = core.ports.tasks.place(request.task_id, request.target, request.display)
+        place = core.ports.tasks.find_place(request.task_id, request.target, request.display)
         self.spec = validate(
             with_meanings(request.until, request.judge),
             parse_target(request.target, place.display, request.ignore),
@@ -136,8 +136,8 @@ class WaitCreation:
                 f"display {watched.name} has ended: {watched.reason}",
                 hint="acud display create; or name another display",
             )
-        check_host_lost(core, spec.policy, spec.until, spec.target, watched)
+        check_rearm_wish(core, spec.policy, spec.until, spec.target, watched)
         if spec.task_id:
-            core.ports.tasks.live(spec.task_id)  # it may have ended since the call came
+            core.ports.tasks.find_live(spec.task_id)  # it may have ended since the call came
         info, notes = core.waits.create(spec, watched)
         return WaitReply(info, (*self.read_as, *notes), core.wakes.routes_of(spec.wake))

@@ -64,12 +64,12 @@ class Deadlines:
 
     # ---- the hold for the fleet's report -----------------------------------------------------------------------------
 
-    def hold(self, active: ActiveWait) -> None:
+    def hold_wait(self, active: ActiveWait) -> None:
         """Hold a wait that was armed before a restart until `release_all`, or some seconds."""
         active.held = []
-        active.deadline_timer = self._loop.call_later(_FLEETS_WORD_S, partial(self._release, active))
+        active.deadline_timer = self._loop.call_later(_FLEETS_WORD_S, partial(self._release_held, active))
 
-    def keep(self, active: ActiveWait, event: happened.WaitEvent) -> bool:
+    def keep_event(self, active: ActiveWait, event: happened.WaitEvent) -> bool:
         """Keep an event for a held wait until its release; return False for one that its machine gets now."""
         assert active.held is not None
         if not isinstance(event, _PASSES_HOLD):
@@ -80,11 +80,11 @@ class Deadlines:
         return False
 
     def release_all(self) -> None:
-        """Release the waits that were held for the fleet's report."""
+        """Release the waits that were held until the fleet's report."""
         for active in list(self._active.values()):
-            self._release(active)
+            self._release_held(active)
 
-    def _release(self, active: ActiveWait) -> None:
+    def _release_held(self, active: ActiveWait) -> None:
         """Pass the events before its deadline to a wait that was held, and let it go on."""
         held, active.held = active.held, None
         if held is None or active.ended:

@@ -30,13 +30,13 @@ class _EndPoll:
         self._polls, self._wait_id, self.done, self.fetched_s = polls, wait_id, on_done, fetched_s
         self.timer: Timer | None = None
 
-    def leave(self) -> None:
-        """Give the call up unanswered; harmless once it was answered."""
-        self._polls.drop(self._wait_id, self)
+    def give_up(self) -> None:
+        """Give the call up unanswered; harmless after its answer."""
+        self._polls.drop_poll(self._wait_id, self)
 
     def expire(self) -> None:
-        """Answer with the state so far, unless it was answered."""
-        if not self._polls.drop(self._wait_id, self):
+        """Answer with the state so far, unless the call was answered."""
+        if not self._polls.drop_poll(self._wait_id, self):
             return
         try:
             info = self._polls.waits.find(self._wait_id)
@@ -66,15 +66,15 @@ class EndPolls:
         """Hold back the wake of a live wait for a client that asks for its end again within `for_s`."""
         self._held_until_s[wait_id] = self._clock.monotonic_s() + for_s
 
-    def add(self, wait_id: str, block_s: float, on_done: Resume[Polled], fetched_s: float) -> _EndPoll:
+    def add_poll(self, wait_id: str, block_s: float, on_done: Resume[Polled], fetched_s: float) -> _EndPoll:
         """Call `on_done` at the end of the wait, or after `block_s` with its state so far."""
         poll = _EndPoll(self, wait_id, on_done, fetched_s)
         self._polls.setdefault(wait_id, []).append(poll)
         poll.timer = self._loop.call_later(block_s, poll.expire)
         return poll
 
-    def drop(self, wait_id: str, poll: _EndPoll) -> bool:
-        """Forget a poll; return whether it was still to be answered."""
+    def drop_poll(self, wait_id: str, poll: _EndPoll) -> bool:
+        """Forget a poll; return whether its call was still unanswered."""
         if poll.timer is not None:
             poll.timer.cancel()
         polls = self._polls.get(wait_id, [])

@@ -39,7 +39,7 @@ class WaitImages:
         short, brought = strip_pictures(until)
         for digest, png in brought.items():
             self._table.keep(digest, png, self._clock.instant().utc_s)
-            self._hold(digest, png)
+            self._hold_image(digest, png)
         return short
 
     def get(self, digest: str) -> bytes | None:
@@ -51,10 +51,10 @@ class WaitImages:
             except StoreUnavailable as fault:
                 _LOG.warning("image.unread", digest=digest, reason=fault.message)
         if png is not None:
-            self._hold(digest, png)
+            self._hold_image(digest, png)
         return png
 
-    def _hold(self, digest: str, png: bytes) -> None:
+    def _hold_image(self, digest: str, png: bytes) -> None:
         self._held[digest] = png
         self._held.move_to_end(digest)
         while len(self._held) > 1 and sum(map(len, self._held.values())) > _MAX_BYTES:

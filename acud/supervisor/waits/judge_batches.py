@@ -101,7 +101,7 @@ class JudgeBatches:
         return self.pool.describe_queue(work) if work is not None else ""
 
     def close(self, key: _BatchKey) -> None:
-        """Close the batch of `key`, which left the queue; the next request opens another."""
+        """Close the batch of `key`, which left the queue; the next request opens a new batch."""
         self._open.pop(key, None)
 
     def note_dispatched(self, key: _BatchKey) -> None:
@@ -160,7 +160,7 @@ class _Batch:
             if request.epoch == epoch and not active.ended
         }
         if source is None or source.path is None or not source.up or not current:
-            self._drop(job_id if not first_try else "")
+            self._close_job(job_id if not first_try else "")
             return None
         gone = [entry for wait_id, entry in self.entries.items() if wait_id not in current]
         self.entries = current
@@ -185,7 +185,7 @@ class _Batch:
             self._batches.step(active, happened.JobDispatched(now, job_id, request.kind))
             self._batches.step(active, happened.JobLost(now, job_id, "budget", reason))
 
-    def _drop(self, job_id: str) -> None:
+    def _close_job(self, job_id: str) -> None:
         # The machines learn of the lost or renewed source elsewhere; only a job they already count must be closed.
         if job_id:
             self.on_lost("the source was lost")

@@ -31,7 +31,7 @@ class LastPictures:
     def __init__(self, pool: EvaluatorPool, sources: Sources, redaction: Redaction, loop: EventLoop) -> None:
         self._pool, self._sources, self._redaction, self._loop = pool, sources, redaction, loop
 
-    def take(self, active: ActiveWait, on_done: Done) -> None:
+    def take_last(self, active: ActiveWait, on_done: Done) -> None:
         """Call `on_done` in a later turn with the picture, or the reason for none; None if its target was not in view.
         Call before the display's sources are forgotten.
         """
@@ -63,7 +63,7 @@ class _LastPicture:
         self.display = source.display
         self.lane = Lane.REDACT if redaction.needs_reader(local=True, keeps_evidence=True) else Lane.JUDGE
         self._over = False
-        sources.hold(path)
+        sources.hold_ring(path)
         ask = Ask(active.wait_id, active.machine.until, (), keep_evidence=True, is_last_look=True)
         view = View(source.name, active.crop, active.ignore)
         # Take the hidden windows now: the display's window list goes with the display.
@@ -88,5 +88,5 @@ class _LastPicture:
         if not self._over:
             self._over = True
             self._timer.cancel()
-            self._sources.release(self._path)
+            self._sources.release_ring(self._path)
             self._done(evidence)

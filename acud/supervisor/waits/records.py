@@ -119,7 +119,7 @@ def _sum_known(counts: list[int | None]) -> int | None:
 
 
 def _sum_costs(costs: list[float | None]) -> float | None:
-    """Return the sum; None if one of them is unknown."""
+    """Return the sum; None if one of the costs is unknown."""
     known = [cost for cost in costs if cost is not None]
     return sum(known) if len(known) == len(costs) else None
 

@@ -102,12 +102,12 @@ class Waits:
         Raises: Refused beyond the settings' limits, and for a path that no condition may name.
         """
         spec, display = replace(spec, until=self._host.pin_to_now(spec.until)), watched.name if watched else ""
-        self._limits.take(spec, display)
+        self._limits.count_wait(spec, display)
         spec = replace(spec, until=self.keep_images(spec.until))
         now = self._clock.instant()
         lasts_s = spec.timeout_s or self._settings.wait.timeout_s  # one look ends with its answer
         stored = StoredWait(new_id("wait"), WaitState.WATCHING, spec, display, now, now.later(lasts_s))
-        self._begin(stored)
+        self._record_wait(stored)
         return self._build_info(stored), self._collect_notes(stored)
 
     def rearm(self, request: FleetRearm, watched: WatchedDisplay) -> WaitInfo:
@@ -120,20 +120,20 @@ class Waits:
                 return self.find(request.wait_id)
             raise Conflict(f"wait {request.wait_id} was on this host before", hint="arm it on another one")
         spec = replace(request.spec, target=replace(request.spec.target, display=watched.name))
-        self._limits.take(spec, watched.name)
+        self._limits.count_wait(spec, watched.name)
         now = self._clock.instant()
         created, deadline = (now.later(utc_s - now.utc_s) for utc_s in (request.created_utc_s, request.deadline_utc_s))
         rearmed = Rearmed(now.utc_s, request.host, request.lost)
         stored = StoredWait(request.wait_id, WaitState.WATCHING, spec, watched.name, created, deadline, rearmed=rearmed)
-        self._begin(stored)
+        self._record_wait(stored)
         return self._build_info(stored)
 
-    def _begin(self, stored: StoredWait) -> None:
+    def _record_wait(self, stored: StoredWait) -> None:
         self._journal.store.waits.insert(stored)
         self._runtime.budgets.open(stored.spec.task_id)
         self._runtime.notify_recorded(stored)
         self._journal.event("wait.created", stored.wait_id, **records.created_facts(stored))
-        self._journal.after_commit(lambda: self._arm(stored))
+        self._journal.after_commit(lambda: self._arm_wait(stored))
 
     def keep_images(self, until: Until) -> Until:
         """Store the condition's pictures in this turn; return it with their digests in their place. Raises:
@@ -141,7 +141,7 @@ class Waits:
         """
         return self._runtime.images.keep(until)
 
-    def _arm(self, stored: StoredWait) -> None:
+    def _arm_wait(self, stored: StoredWait) -> None:
         self.armed += 1
         self._runtime.arm(stored)
 
@@ -162,7 +162,7 @@ class Waits:
 
     def _collect_notes(self, stored: StoredWait) -> list[str]:
         probe = ActiveWait(stored, machine.arm(stored.spec, self._clock.monotonic_s()).wait)
-        found = self.targets.find(probe)
+        found = self.targets.find_target(probe)
         missing, quiet = found.missing, (NOT_JUDGED.code, NO_DISPLAY.code)
         notes = [missing.detail] if missing is not None and missing.code not in quiet else []
         notes += self.targets.notes.collect(probe, found.window_id)
@@ -199,7 +199,7 @@ class Waits:
         it is partly covered or off the screen.
         """
         active = self._active.get(wait_id)
-        return (None, False) if active is None or active.ended else self.targets.place(active)
+        return (None, False) if active is None or active.ended else self.targets.find_place(active)
 
     def find_hidden(self) -> dict[str, str]:
         """Return by live wait what hides its target: a lock screen, or windows over it."""
@@ -242,7 +242,7 @@ class Waits:
             active.baselines.clear()
             active.stages = ()
         self._runtime.step(active, happened.SpecUpdated(self._clock.monotonic_s(), spec))
-        self.targets.begin(active)
+        self.targets.pass_known(active)
         self._runtime.rebudget(active)
         self._runtime.save(active)
         self._journal.event("wait.updated", active.wait_id, **records.created_facts(active.to_row()))
@@ -258,7 +258,7 @@ class Waits:
         """Return the wait with this id or unique beginning of an id. Raises: NotFound."""
         active = self._active.get(wait_id)
         return self._build_info(
-            _hide_unstored_end(active) if active is not None else self._refresh(self._journal.store.waits.find(wait_id))
+            _hide_unstored_end(active) if active is not None else self._newest(self._journal.store.waits.find(wait_id))
         )
 
     def list_newest(self, request: WaitList) -> WaitListReply:
@@ -266,7 +266,7 @@ class Waits:
         of = OwnerFilter(request.tasks, request.displays)
         table = self._journal.store.waits
         page = table.newest(states, request.limit, of, request.filter, request.offset)
-        infos = tuple(self._build_info(self._refresh(stored)) for stored in page.waits)
+        infos = tuple(self._build_info(self._newest(stored)) for stored in page.waits)
         return WaitListReply(infos, page.total, table.facets(states, of) if request.facets else None)
 
     def list_on_display(self, name: str) -> list[str]:
@@ -283,7 +283,7 @@ class Waits:
 
     def list_of_task(self, task_id: str, limit: int) -> list[WaitInfo]:
         """Return the waits of a task, live ones first, then newest first."""
-        return [self._build_info(self._refresh(stored)) for stored in self._journal.store.waits.of_task(task_id, limit)]
+        return [self._build_info(self._newest(stored)) for stored in self._journal.store.waits.of_task(task_id, limit)]
 
     def count_by_task(self) -> dict[str, int]:
         """Return how many live waits each task of this host has, blocked calls included."""
@@ -310,7 +310,7 @@ class Waits:
         elif block_s <= 0:
             on_done(Polled(info, has_ended=False))
         else:
-            return self._polls.add(info.wait_id, block_s, on_done, fetched_s).leave
+            return self._polls.add_poll(info.wait_id, block_s, on_done, fetched_s).give_up
         return None
 
     def hold_wake(self, wait_id: str, for_s: float) -> None:
@@ -323,7 +323,7 @@ class Waits:
         """Call `on_done` with the wait at its first verdict or its end, or after `within_s`. `fetched_s`: as for
         `when_ended`.
         """
-        self._runtime.first_verdicts[wait_id] = self._polls.add(wait_id, within_s, on_done, fetched_s).expire
+        self._runtime.first_verdicts[wait_id] = self._polls.add_poll(wait_id, within_s, on_done, fetched_s).expire
 
     def note_action(self, wait_id: str, *, is_over: bool) -> None:
         """Notify a live wait that the action which it follows begins or is over."""
@@ -346,7 +346,7 @@ class Waits:
         """Return the first verdict on the present target, or the last one once `within_s` is over. `watched` and
         Refused: as for `create`.
         """
-        self._limits.take(spec, watched.name if watched else "")
+        self._limits.count_wait(spec, watched.name if watched else "")
         self._runtime.budgets.open(spec.task_id)
         spec = replace(spec, timeout_s=0.0)
         run = partial(self.run_transient, spec, watched, payer=spec.task_id, look_s=within_s)
@@ -378,9 +378,9 @@ class Waits:
 
     def display_removed(self, watched: WatchedDisplay) -> None:
         """End the blocking calls on a display that was removed, as if their time were over."""
-        self._loop.call_later(0.0, lambda: self._release(watched.name))  # after its other observers
+        self._loop.call_later(0.0, lambda: self._end_transients(watched.name))  # after its other observers
 
-    def _release(self, display: str) -> None:
+    def _end_transients(self, display: str) -> None:
         for active in [
             active for active in self._active.values() if active.transient is not None and active.display == display
         ]:
@@ -391,7 +391,7 @@ class Waits:
         """Fail the waits on a display that nothing starts again, each with its last picture, unless their policy has
         them go on.
         """
-        self._loop.call_later(0.0, lambda: self._release(name))  # after its other observers
+        self._loop.call_later(0.0, lambda: self._end_transients(name))  # after its other observers
         words = f"display {name} is gone, and nothing starts it again: {reason}"
         for active in self._active.on_display(name):
             policy = active.spec.policy
@@ -400,20 +400,20 @@ class Waits:
             )
             if not active.ended and active.transient is None and not goes_on:
                 self._breaking.add(active.wait_id)
-                self._last_pictures.take(active, partial(self._break, active, words))
+                self._last_pictures.take_last(active, partial(self._break_wait, active, words))
 
-    def _break(self, active: ActiveWait, reason: str, last_picture: Evidence | None) -> None:
+    def _break_wait(self, active: ActiveWait, reason: str, last_picture: Evidence | None) -> None:
         if not active.ended:
             self._runtime.step(active, happened.WaitBroken(self._clock.monotonic_s(), reason, last_picture))
         self._breaking.discard(active.wait_id)
-        self._settle()
+        self._report_broken()
 
     def when_broken(self, on_done: Resume[None]) -> None:
         """Call `on_done` in a later turn, once every wait that `display_gone` fails has ended."""
         self._on_broken = on_done
-        self._loop.call_later(0.0, self._settle)
+        self._loop.call_later(0.0, self._report_broken)
 
-    def _settle(self) -> None:
+    def _report_broken(self) -> None:
         if not self._breaking and self._on_broken is not None:
             done, self._on_broken = self._on_broken, None
             self._loop.call_later(0.0, lambda: done(None))
@@ -440,7 +440,7 @@ class Waits:
             bool(describe_asking(active.machine, now_s)) or has_unjudged(active.machine, now_s, shown_s)
         )
 
-    def _refresh(self, stored: StoredWait) -> StoredWait:
+    def _newest(self, stored: StoredWait) -> StoredWait:
         active = self._active.get(stored.wait_id)
         return active.to_row() if active is not None and not active.ended else stored
 

@@ -77,7 +77,7 @@ class TargetTracker:
         self._typed: dict[str, tuple[float, tuple[str, ...]]] = {}
         """By display, or `pty:` and session: when acud typed there last, and the lines typed."""
         sources.watchers.add(self, Order.WAITS)
-        sources.forgotten.append(self._forget)
+        sources.forgotten.append(self._forget_source)
         watched_displays.watchers.add(self, Order.WAITS)
         sessions.watchers.add(self, Order.WAITS)
 
@@ -106,10 +106,10 @@ class TargetTracker:
 
     # ---- one wait --------------------------------------------------------------------------------------------------
 
-    def begin(self, active: ActiveWait) -> None:
+    def pass_known(self, active: ActiveWait) -> None:
         """Pass everything known of its target to a freshly armed wait."""
         if active.spec.task_id in self._held:
-            self._blind(active)
+            self._blind_wait(active)
             return
         if active.spec.target.pty:
             reads = any(isinstance(leaf, TextLeaf) for leaf in leaves(active.spec.until))
@@ -174,14 +174,14 @@ class TargetTracker:
         """Hide the targets of a paused task's waits, so that nothing is judged; deadlines run on."""
         self._held.add(task_id)
         for active in self._find_of_task(task_id):
-            self._blind(active)
+            self._blind_wait(active)
 
     def show_targets(self, task_id: str) -> None:
         """Show the targets of a resumed task's waits again; what changed meanwhile counts as one change."""
         if task_id in self._held:
             self._held.discard(task_id)
             for active in self._find_of_task(task_id):
-                self.begin(active)
+                self.pass_known(active)
                 self._catch_up(active)
 
     def _catch_up(self, active: ActiveWait) -> None:
@@ -194,7 +194,7 @@ class TargetTracker:
         grabbed_at = source.compared_mono_ns / 1e9
         self._step(active, happened.FrameSeen(self._now(), epoch, source.frame, tiles, grabbed_at, 0.0))
 
-    def _blind(self, active: ActiveWait) -> None:
+    def _blind_wait(self, active: ActiveWait) -> None:
         source = self._sources.by_name.get(active.source)
         if source is not None:
             self._blinded[active.wait_id] = (source.name, source.epoch, source.frame)
@@ -202,13 +202,13 @@ class TargetTracker:
         host = {index: PAUSED for index, leaf in enumerate(active.machine.leaves) if isinstance(leaf, HostLeaf)}
         if host and not active.ended:
             self._step(active, happened.HostSeen(self._now(), host))
-        self.end(active)
+        self.end_tracking(active)
         active.source = ""
 
     def _find_of_task(self, task_id: str) -> list[ActiveWait]:
         return [active for active in self._active.values() if active.spec.task_id == task_id and not active.ended]
 
-    def end(self, active: ActiveWait) -> None:
+    def end_tracking(self, active: ActiveWait) -> None:
         if active.ended:
             self._blinded.pop(active.wait_id, None)
             self._recovery.let_go(active)
@@ -222,12 +222,12 @@ class TargetTracker:
         if source is not None:
             self._sources.want(source, active.wait_id, 0.0)
 
-    def find(self, active: ActiveWait) -> TargetLocation:
-        """Return where the wait's target is now, or why it is missing."""
+    def find_target(self, active: ActiveWait) -> TargetLocation:
+        """Return where the wait's target is now, or why there is no such target."""
         if active.spec.task_id in self._held:
             return TargetLocation(missing=PAUSED)
         if not active.display:
-            place = self._sessions.place(active.spec.target.pty, ()) if active.spec.target.pty else None
+            place = self._sessions.find_window(active.spec.target.pty, ()) if active.spec.target.pty else None
             is_lost = isinstance(place, Verdict) and place.code.startswith("session_")
             return TargetLocation(missing=place if is_lost and isinstance(place, Verdict) else NO_DISPLAY)
         watched = self._watched_displays.by_name.get(active.display)
@@ -240,7 +240,7 @@ class TargetTracker:
         target, windows = active.spec.target, watched.windows
         if target.in_windows and not watched.windows_known:
             return TargetLocation(missing=unknown("window_missing", "the window list has not been read yet"))
-        shown_in = self._sessions.place(target.pty, windows) if target.pty else None
+        shown_in = self._sessions.find_window(target.pty, windows) if target.pty else None
         if target.opened_by is not None:
             shown_in = self.opened_windows.find(active, windows)
         size = display.width, display.height
@@ -269,11 +269,11 @@ class TargetTracker:
         windows = watched.windows if watched is not None else ()
         return tuple(one for one in windows if not source.window_id or one.window_id == source.window_id)
 
-    def place(self, active: ActiveWait) -> tuple[Rect | None, bool]:
+    def find_place(self, active: ActiveWait) -> tuple[Rect | None, bool]:
         """Return where on its display a wait's target is now (None: missing), and whether it is covered or partly off
         the screen, so that it has a source of its own.
         """
-        found = self.find(active)
+        found = self.find_target(active)
         source = self._sources.by_name.get(found.source)
         if found.missing is not None or source is None:
             return None, False
@@ -282,13 +282,13 @@ class TargetTracker:
 
     def point(self, active: ActiveWait) -> None:
         """Locate the wait's target again and notify its machine."""
-        found = self.find(active)
+        found = self.find_target(active)
         active.window_id = found.window_id or active.window_id
-        self._follow(active, found)
+        self._follow_window(active, found)
         source = self._sources.by_name.get(found.source)
-        self._leave(active, found.source)
+        self._leave_source(active, found.source)
         if found.missing is not None or source is None or not source.up:
-            self._recovery.hold(active)
+            self._recovery.hold_rings(active)
         if found.missing is not None:
             self._widgets.unwatch(active.wait_id)
             _LOG.debug("wait.aim_lost", wait=active.wait_id, code=found.missing.code)
@@ -315,10 +315,10 @@ class TargetTracker:
             looks = bool(quiet) and ignores_blinking(active.machine.leaves)
             self._sources.want(source, active.wait_id, active.fps, quiet, looks=looks)
 
-    def read(self, active: ActiveWait) -> None:
+    def read_target(self, active: ActiveWait) -> None:
         """Read the terminal that the wait looks at, and its widgets, now."""
-        self._sessions.read(active.spec.target.pty)
-        self._widgets.read(active)
+        self._sessions.survey_now(active.spec.target.pty)
+        self._widgets.read_widgets(active)
 
     def _set_target(self, active: ActiveWait, location: TargetLocation, source: Source) -> None:
         active.source, active.crop, active.ignore = source.name, location.crop, location.ignore
@@ -340,18 +340,18 @@ class TargetTracker:
                 crop=location.crop,
                 ignore=location.ignore,
                 touched=touched,
-                awaited_baselines=self._recovery.begin(active, location, source),
+                awaited_baselines=self._recovery.begin_recovery(active, location, source),
             ),
         )
         if not active.ended:
             self._widgets.watch(active, location)
 
-    def _follow(self, active: ActiveWait, location: TargetLocation) -> None:
+    def _follow_window(self, active: ActiveWait, location: TargetLocation) -> None:
         watched = self._watched_displays.by_name.get(active.display)
         if watched is not None and active.spec.target.in_windows:
             self._watched_displays.follow(watched, active.wait_id, (location.window_id,) if location.window_id else ())
 
-    def _leave(self, active: ActiveWait, source: str) -> None:
+    def _leave_source(self, active: ActiveWait, source: str) -> None:
         before = self._sources.by_name.get(active.source)
         if before is not None and before.name != source:
             self._sources.want(before, active.wait_id, 0.0)
@@ -426,7 +426,7 @@ class TargetTracker:
             elif active.source == source.name:
                 self._step(active, happened.TargetLost(self._now(), unknown(code, reason)))
 
-    def _forget(self, source: Source) -> None:
+    def _forget_source(self, source: Source) -> None:
         """Drop the history of a source that is gone: if it comes back, what changed meanwhile is unknown."""
         self._histories.pop(source.name, None)
         self._buffers.pop(source.name, None)
@@ -450,7 +450,7 @@ class TargetTracker:
                 unread = self._unread.setdefault(active.wait_id, deque())
                 unread.append(self._sessions.read_text(wanted, active.machine.armed_at))
                 if len(unread) == 1:
-                    self._read_on(active, _search(active, unread[0]))
+                    self._read_on(active, _search_text(active, unread[0]))
             if not active.ended:
                 self.point(active)
 
@@ -467,11 +467,11 @@ class TargetTracker:
             found = unread[0]
             self._step(active, happened.TerminalSeen(self._now(), found.screen, found.read_at, found.written))
             unread.popleft()  # only now: what comes meanwhile is read by this loop, not by another
-            searching = _search(active, unread[0]) if unread else iter(())
+            searching = _search_text(active, unread[0]) if unread else iter(())
         del self._unread[active.wait_id]
 
 
-def _search(active: ActiveWait, text: TerminalText) -> Iterator[None]:
+def _search_text(active: ActiveWait, text: TerminalText) -> Iterator[None]:
     return search_lines(active.machine.leaves, f"{text.screen or ''}\n{text.written}")
 
 

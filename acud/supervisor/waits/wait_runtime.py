@@ -95,7 +95,7 @@ class WaitRuntime:
             self.step,
             judges,
             self.budgets,
-            self._settle,
+            self._settle_budgets,
             redaction,
             Admission(self.active, self.budgets, judges),
             self.images,
@@ -113,8 +113,8 @@ class WaitRuntime:
 
     # ---- budgets ---------------------------------------------------------------------------------------------------
 
-    def fund(self, task_id: str, budget: Budget) -> None:
-        self.budgets.fund(task_id, budget)
+    def set_budget(self, task_id: str, budget: Budget) -> None:
+        self.budgets.set_budget(task_id, budget)
         self.judges_changed()
 
     def judges_changed(self) -> None:
@@ -129,7 +129,7 @@ class WaitRuntime:
         if lack != active.machine.judges_lack and not active.ended:
             self.step(active, happened.JudgesChecked(self._clock.monotonic_s(), lack))
 
-    def _settle(self, active: ActiveWait) -> None:
+    def _settle_budgets(self, active: ActiveWait) -> None:
         shared = self.budgets.is_shared(active)
         for other in list(self.active.values()) if shared else [active]:
             if other is active or other.spec.task_id == active.spec.task_id:
@@ -190,10 +190,10 @@ class WaitRuntime:
             self.step(active, happened.WaitBroken(self._clock.monotonic_s(), fault))
             return
         if not is_new and self._settings.features.fleet and self._settings.fleet.urls:
-            self.deadlines.hold(active)
+            self.deadlines.hold_wait(active)
         self.deadlines.set(active)
         self._apply_effects(active, armed.effects)
-        self.targets.begin(active)
+        self.targets.pass_known(active)
         self.rebudget(active)
         self._check_judges(active)
 
@@ -205,7 +205,7 @@ class WaitRuntime:
                 self.step(active, happened.FramesSeen(event.at, tuple(frames)))
         if active.ended:
             return
-        if active.held is not None and self.deadlines.keep(active, event):
+        if active.held is not None and self.deadlines.keep_event(active, event):
             return
         moved = machine.step(active.machine, event)
         active.machine = moved.wait
@@ -224,9 +224,9 @@ class WaitRuntime:
             case out.JobWithdrawal(kind=kind):
                 self._batches.withdraw(active, kind)
             case out.GrabRequest():
-                self._grab(active, effect)
+                self._request_grab(active, effect)
             case out.TextReadRequest():
-                self.targets.read(active)
+                self.targets.read_target(active)
             case out.FrameRateDemand(fps=fps):
                 self._set_frame_rate(active, fps)
             case out.TickRequest(at=at):
@@ -241,7 +241,7 @@ class WaitRuntime:
             case out.NoteChanged(text=text):
                 self._record_note(active, text)
             case _:
-                self._end(active, effect)
+                self._end_wait(active, effect)
 
     def _request_job(self, active: ActiveWait, request: out.JobRequest) -> None:
         if active.transient is not None and request.kind is out.JobKind.EVIDENCE:
@@ -262,7 +262,7 @@ class WaitRuntime:
         )
         self._batches.add(active, request)
 
-    def _grab(self, active: ActiveWait, request: out.GrabRequest) -> None:
+    def _request_grab(self, active: ActiveWait, request: out.GrabRequest) -> None:
         source = self._sources.by_name.get(active.source)
         if source is not None:
             look = LookAsk(active.crop, active.ignore, request.tiles) if request.look else None
@@ -286,11 +286,11 @@ class WaitRuntime:
     # ---- records and ends ------------------------------------------------------------------------------------------
 
     def save(self, active: ActiveWait) -> None:
-        """Write the wait's row in this turn; a transient one has none."""
+        """Write the wait's row in this turn; a transient wait has no row."""
         if active.transient is None:
-            self._journal.keep(lambda: self._write(active))
+            self._journal.keep(lambda: self._write_row(active))
 
-    def _write(self, active: ActiveWait) -> None:
+    def _write_row(self, active: ActiveWait) -> None:
         if not active.ended:
             self._journal.store.waits.update(active.to_row())
 
@@ -324,7 +324,7 @@ class WaitRuntime:
             kept = evaluation.picture, answer.picture.jpeg, evaluation.utc_s
             self._journal.store.verdict_pictures.keep(active.wait_id, *kept)
         self._journal.store.evaluations.add(active.wait_id, evaluation)
-        self._write(active)
+        self._write_row(active)
         self._journal.event("wait.judged", active.wait_id, **records.judged_facts(evaluation))
 
     def _record_stage(self, active: ActiveWait, effect: out.StageReached) -> None:
@@ -340,12 +340,12 @@ class WaitRuntime:
             self._journal.keep(lambda: self._write_stage(active, stored, utc_s))
 
     def _write_stage(self, active: ActiveWait, stored: StoredWait, utc_s: float) -> None:
-        self._write(active)
+        self._write_row(active)
         if stored.stages[-1].evidence.name:
             self._keep_evidence(stored.wait_id, stored.stages[-1].evidence, utc_s)
         self._journal.event("wait.stage", stored.wait_id, **records.stage_facts(stored))
 
-    def _end(self, active: ActiveWait, effect: out.WaitEffect) -> None:
+    def _end_wait(self, active: ActiveWait, effect: out.WaitEffect) -> None:
         ending = records.wait_ending(active, effect)
         active.state, active.message, active.evidence = ending.state, ending.message, ending.evidence
         end = effect.end if isinstance(effect, out.WaitEndedByFleet) else None
@@ -354,7 +354,7 @@ class WaitRuntime:
         if changed_at is not None and changed_at >= active.machine.armed_at:
             active.changed_to_resolved_ms = round((self._clock.monotonic_s() - changed_at) * 1000, 1)
         active.stop_timers()
-        self.targets.end(active)
+        self.targets.end_tracking(active)
         for kind in out.JobKind:
             self._batches.withdraw(active, kind)
         self._pool.wait_over(active.wait_id)

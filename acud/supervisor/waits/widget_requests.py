@@ -132,7 +132,7 @@ class WidgetRequests:
                 display.timer.cancel()
             del self._displays[asked.display]
 
-    def read(self, active: ActiveWait) -> None:
+    def read_widgets(self, active: ActiveWait) -> None:
         asked = self._asked.get(active.wait_id)
         worker = self._displays[asked.display].worker if asked is not None else None
         if worker is not None:
@@ -251,13 +251,13 @@ class WidgetRequests:
         display.timer = self._loop.call_later(_PAINTED_EACH_S, lambda: self._send_painted(name, display))
 
     def evaluator_ready(self, worker: Worker) -> None:
-        """Send an evaluator that has just started the requests that no other has."""
+        """Send the requests that no evaluator has to one that just started."""
         for name, display in list(self._displays.items()):
             if display.worker is None:
                 self._ask_again(name)
 
     def evaluator_ended(self, worker: Worker) -> None:
-        """Forget the answers of an evaluator that ended, and ask another one."""
+        """Forget the answers of an ended evaluator, and ask another evaluator."""
         for name, display in list(self._displays.items()):
             if display.worker is not worker:
                 continue

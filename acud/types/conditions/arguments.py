@@ -42,7 +42,7 @@ Given = Mapping[str, Any]
 
 
 class OfferedField(FormField, frozen=True, kw_only=True):
-    """A field of an `OfferedKind`, with its JSON Schema ({} for a choice)."""
+    """A field in the form of a condition. `schema`: its JSON Schema; {} where the form offers a list to choose from."""
 
     schema: dict[str, Any] = field(default_factory=dict)
     is_required: bool = False
@@ -90,7 +90,7 @@ def read_parts(given: Given, readers: Mapping[type, Callable[[str], Any]]) -> li
     Raises: InvalidRequest.
     """
     found = ((one, readers.get(one.gives), value) for one in ARGUMENTS for value in _list_values(given, one))
-    return [_make(one, read(value) if read else value, given) for one, read, value in found]
+    return [_make_field(one, read(value) if read else value, given) for one, read, value in found]
 
 
 def join_parts(parts: Sequence[Until], given: Given) -> Until | None:
@@ -98,12 +98,12 @@ def join_parts(parts: Sequence[Until], given: Given) -> Until | None:
 
     Raises: InvalidRequest.
     """
-    later = [_make(_THEN, words, given) for words in _list_values(given, _THEN)]
+    later = [_make_field(_THEN, words, given) for words in _list_values(given, _THEN)]
     if (words := next(_list_values(given, _APPEARS), None)) is not None:
         if parts:
             hint = "leave the other conditions out, or put what comes later into then"
             raise InvalidRequest("appears_then_goes stands alone, or before then", hint=hint)
-        return in_sequence(appears_then_goes(_make(_APPEARS, words, given)), *later)
+        return in_sequence(appears_then_goes(_make_field(_APPEARS, words, given)), *later)
     if not parts:
         if later:
             raise InvalidRequest("then needs something that comes before it", hint="give text, criteria, change …")
@@ -117,5 +117,5 @@ def _list_values(given: Given, argument: Argument) -> Iterator[Any]:
     yield from value if isinstance(value, tuple) else () if value in (None, "") or value is False else (value,)
 
 
-def _make(argument: Argument, value: Any, given: Given) -> Any:
+def _make_field(argument: Argument, value: Any, given: Given) -> Any:
     return argument.make(value, **{name: given[name] for name in argument.takes if given.get(name) is not None})

@@ -128,11 +128,11 @@ class ConditionKind(Struct, frozen=True, forbid_unknown_fields=True):
         return self.describe()
 
     def normalise(self) -> Any:
-        """Return it with its words stripped. Raises: InvalidRequest, naming the part at fault."""
+        """Return the condition with its words stripped. Raises: InvalidRequest, naming the wrong part."""
         return self
 
     def find_pattern(self) -> SearchPattern | None:
-        """Return its regular expression, None if it has none."""
+        """Return the condition's regular expression, None without one."""
         return None
 
 

@@ -16,7 +16,7 @@ from acud.types.conditions.kind import Argument, ConditionKind, FormField, KindF
 
 
 class Comparison(StrEnum):
-    """How a number on the screen is compared with another."""
+    """A comparison of a number on the screen with a given number."""
 
     AT_LEAST = ">="
     MORE = ">"

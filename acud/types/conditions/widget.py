@@ -88,7 +88,7 @@ class Widget(ConditionKind, frozen=True, tag="widget", forbid_unknown_fields=Tru
 
     def _write_value(self) -> str:
         value = self.value or ""
-        return f"{value.strip() if as_number(value) is not None else _quote(value)}{' %' if self.percent else ''}"
+        return f"{value.strip() if as_number(value) is not None else _quote_text(value)}{' %' if self.percent else ''}"
 
     def normalise(self) -> Widget:
         check_zero_byte(self.role + self.name + (self.value or ""), "the widget's role, name or value")
@@ -196,7 +196,7 @@ class _Parser:
         if written.startswith("/"):
             name, match = written[1:-1].replace("\\/", "/"), NameMatch.REGEX
         else:
-            name = _unquote(written.lstrip("~ ").strip())
+            name = _unquote_text(written.lstrip("~ ").strip())
             match = NameMatch.CONTAINS if written.startswith("~") else NameMatch.EXACT
         if not name.strip():
             raise self._make_fault("its name is blank")
@@ -208,7 +208,7 @@ class _Parser:
         found = _VALUE.fullmatch(rest)
         if found is None:
             raise self._make_fault(f"{rest!r} is no value: end with a number, or a text in quotation marks")
-        value = _unquote(found["text"]) if found["text"] else found["number"] or found["bare"].strip()
+        value = _unquote_text(found["text"]) if found["text"] else found["number"] or found["bare"].strip()
         percent = bool(found["percent"])
         self._found = replace(self._found, value=value, compare=ValueComparison(compare), percent=percent)
 
@@ -243,7 +243,7 @@ class _Parser:
         return InvalidRequest(f"{self._text!r} is no condition on a widget: {words}", hint=_HINT)
 
 
-def _unquote(text: str) -> str:
+def _unquote_text(text: str) -> str:
     return unquote(text) if text[0] != '"' else re.sub(r"\\(.)", r"\1", text[1:-1])
 
 
@@ -252,7 +252,7 @@ def widget_name(leaf: Widget) -> str:
     if leaf.match is NameMatch.REGEX:
         name = f"/{leaf.name}/"
     else:
-        name = f"{'~' if leaf.match is NameMatch.CONTAINS else ''}{_quote(leaf.name)}"
+        name = f"{'~' if leaf.match is NameMatch.CONTAINS else ''}{_quote_text(leaf.name)}"
     return " ".join(filter(None, (leaf.role or ("" if leaf.name else "widget"), name if leaf.name else "")))
 
 
@@ -267,7 +267,7 @@ def state_word(state: WidgetState) -> str:
     return state.value.replace("_", "-")
 
 
-def _quote(text: str) -> str:
+def _quote_text(text: str) -> str:
     return '"{}"'.format(re.sub(r'(["\\])', r"\\\1", text))
 
 

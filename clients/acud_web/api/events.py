@@ -117,13 +117,13 @@ async def _send_all(
     """Send events until something ends it; return the end, None when the reader has `left`. A send that is stuck is
     given up.
     """
-    return await first_of(_pass_ended(connection), _talk(telling, say), _stuck(telling.reader), left)
+    return await first_of(_pass_ended(connection), _send_events(telling, say), _await_stuck(telling.reader), left)
 
 
 _SLOW = StreamEnd("slow", "too many events were not read in time: come back with the last number")
 
 
-async def _talk(telling: Telling, say: Say) -> StreamEnd:
+async def _send_events(telling: Telling, say: Say) -> StreamEnd:
     try:
         async with aclosing(telling.read_all()) as items:
             async for told in items:
@@ -135,7 +135,7 @@ async def _talk(telling: Telling, say: Say) -> StreamEnd:
     raise AssertionError("events never end by themselves")
 
 
-async def _stuck(reader: Reader) -> StreamEnd:
+async def _await_stuck(reader: Reader) -> StreamEnd:
     await reader.until_cut()
     return _SLOW
 

@@ -71,7 +71,7 @@ def picture(connection: HTTPConnection, data: bytes, media: str = "image/png") -
     """Return a picture, or 304 if the client has it."""
     etag = f'"{hashlib.sha256(data).hexdigest()[:32]}"'
     headers = {"ETag": etag, "Cache-Control": _PRIVATE}
-    if _has(connection, etag):
+    if _has_newest(connection, etag):
         return Response(status_code=304, headers=headers)
     return Response(data, headers=headers, media_type=media)
 
@@ -94,7 +94,7 @@ class FileAnswer(Response):
         self._decide_answer(connection, etag)
 
     def _decide_answer(self, connection: HTTPConnection, etag: str) -> None:
-        if etag and _has(connection, etag):
+        if etag and _has_newest(connection, etag):
             self.status_code, self._span = 304, ByteRange(0, -1)
             del self.headers["content-length"]
             return
@@ -154,7 +154,7 @@ def parse_range(header: str, size: int) -> ByteRange | None:
     return ByteRange(first, last)
 
 
-def _has(connection: HTTPConnection, etag: str) -> bool:
+def _has_newest(connection: HTTPConnection, etag: str) -> bool:
     given = connection.headers.get("if-none-match", "")
     return given.strip() == "*" or etag in (part.strip().removeprefix("W/") for part in given.split(","))
 

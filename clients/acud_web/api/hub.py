@@ -39,7 +39,7 @@ Item = Event | Trimmed | Down | Up
 
 
 class Told(Struct, frozen=True):
-    """One item, and its JSON, made once for all."""
+    """An item, and its JSON, encoded once for all readers."""
 
     item: Item
     text: str
@@ -58,7 +58,7 @@ class Reader:
         self._cut = asyncio.Event()
 
     def put(self, entry: Told) -> None:
-        """Queue one item; a queue that is full is dropped, and its reader cut."""
+        """Queue an item; when the queue is full, drop the queue and cut its reader off."""
         if len(self._waiting) >= QUEUED:
             self._waiting.clear()
             self._cut.set()
@@ -100,7 +100,7 @@ class EventHub:
         self._readers.add(reader)
         try:
             async with self._joining:
-                await self._begin()
+                await self._begin_following()
             yield reader
         finally:
             self._readers.discard(reader)
@@ -108,18 +108,18 @@ class EventHub:
                 self._task.cancel()
                 self._task = None
 
-    async def _begin(self) -> None:
+    async def _begin_following(self) -> None:
         if self._task is not None:
             return
         started: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._task = asyncio.create_task(self._run(started))
+        self._task = asyncio.create_task(self._follow_daemon(started))
         try:
             await started
         except BaseException:
             self._task = None
             raise
 
-    async def _run(self, started: asyncio.Future[None]) -> None:
+    async def _follow_daemon(self, started: asyncio.Future[None]) -> None:
         async with self._gateway.events() as stream:
             try:
                 position = (await self._ask_page(0, 1)).newest
@@ -129,32 +129,32 @@ class EventHub:
                 return
             if not started.done():
                 started.set_result(None)
-            await self._follow(stream, position)
+            await self._publish_from(stream, position)
 
-    async def _follow(self, stream: AsyncEventStream, position: int) -> None:
+    async def _publish_from(self, stream: AsyncEventStream, position: int) -> None:
         """Publish everything after `position`, in the order of the numbers, whatever becomes of the daemon."""
         down = False
         while True:
             try:
                 item = await anext(stream)
                 if down:
-                    self._publish(Up())
+                    self._publish_item(Up())
                 down = False
-                position = await self._take(item, position)
+                position = await self._publish_up_to(item, position)
             except AcudError as fault:
                 if not down:
-                    self._publish(Down(fault.message, code_of(fault)))
+                    self._publish_item(Down(fault.message, code_of(fault)))
                 down = True
                 await asyncio.sleep(_AGAIN_S)
 
-    async def _take(self, item: Event | Trimmed, position: int) -> int:
+    async def _publish_up_to(self, item: Event | Trimmed, position: int) -> int:
         """Publish everything up to `item`, and return the number reached."""
         if isinstance(item, Event) and item.n == 0:
             if not item.topic.startswith(_UNTOLD):
-                self._publish(item)
+                self._publish_item(item)
             return position
         if isinstance(item, Event) and item.n == position + 1:
-            self._publish(item)
+            self._publish_item(item)
             return item.n
         if isinstance(item, Event) and item.n <= position:
             return position
@@ -167,9 +167,9 @@ class EventHub:
         while True:
             page = await self._ask_page(position, PAGE)
             if page.trimmed > position + 1:
-                self._publish(Trimmed(position, page.trimmed))
+                self._publish_item(Trimmed(position, page.trimmed))
             for event in page.events:
-                self._publish(event)
+                self._publish_item(event)
                 position = event.n
             if len(page.events) < PAGE:
                 return max(position, page.newest)
@@ -177,7 +177,7 @@ class EventHub:
     async def _ask_page(self, after: int, limit: int) -> EventsSinceReply:
         return await self._gateway.ask(EventsSince(after, limit=limit), EventsSinceReply)
 
-    def _publish(self, item: Item) -> None:
+    def _publish_item(self, item: Item) -> None:
         told = make_told(item)
         for reader in self._readers:
             reader.put(told)

@@ -183,7 +183,7 @@ async def _read_marks(request: ApiRequest[Query, Body], recording: RecordingInfo
 
 
 async def _make_title(request: ApiRequest[Query, Body], recording: RecordingInfo) -> str:
-    """Return what the video is of: its task, else its display."""
+    """Return the title of the video: the task's name, else the display's."""
     if recording.task_id:
         tasks = await request.ask(TaskList(tuple(TaskStatus), limit=1, tasks=(recording.task_id,)), TaskListReply)
         if tasks.tasks:
@@ -233,7 +233,7 @@ async def stop(request: ApiRequest[Nothing, Nothing]) -> Recorded:
 
 
 async def delete(request: ApiRequest[Nothing, Nothing]) -> Recorded:
-    """Forget a recording that has ended, and remove its files."""
+    """Delete a recording that has ended, and its files."""
     found = await recording_seen(request)
     return Recorded((await request.find(RecordDelete(found.recording_id), RecordReply)).recording)
 

@@ -42,7 +42,7 @@ def make_operation(command: Command, rest: RestOperation) -> Operation:
         request = _build_request(command.request, given, named)
         need(api_request.connection, rest.needs(request))
         # `reply` without what only programs of the daemon's host need: paths and addresses there.
-        reply = await _ask(api_request, command, await bind_request(api_request, request))
+        reply = await _ask_daemon(api_request, command, await bind_request(api_request, request))
         hidden: dict[str, Any] = {"evidence_path": ""} if hasattr(reply, "evidence_path") else {}
         wait = getattr(reply, "wait", None)
         if isinstance(wait, ActionWait):
@@ -59,7 +59,7 @@ def make_operation(command: Command, rest: RestOperation) -> Operation:
     return Operation(rest.method, rest.path, rest.scope, run, command.reply, query, body, statuses=statuses)
 
 
-async def _ask(api_request: ApiRequest[Any, Any], command: Command, request: Struct) -> Struct:
+async def _ask_daemon(api_request: ApiRequest[Any, Any], command: Command, request: Struct) -> Struct:
     if command.asked_s is not None:
         return await api_request.ask_while_there(request, command.reply)
     return await api_request.ask(request, command.reply)

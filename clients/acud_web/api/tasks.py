@@ -128,7 +128,7 @@ class ZipAnswer(Response):
         async with _places:
             revocations: Revocations = self._asked.connection.state.revocations
             ended: asyncio.Future[Any] = asyncio.ensure_future(revocations.until_ended(self._asked.access_token))
-            sending: asyncio.Future[Any] = asyncio.ensure_future(self._send(send))
+            sending: asyncio.Future[Any] = asyncio.ensure_future(self._send_parts(send))
             try:
                 await asyncio.wait({ended, sending}, return_when=asyncio.FIRST_COMPLETED)
                 if sending.done() and (not self._begun or sending.exception() is None):
@@ -141,7 +141,7 @@ class ZipAnswer(Response):
                 self._thread.submit(self._steps.close)
                 self._thread.shutdown(wait=False)
 
-    async def _send(self, send: Send) -> None:
+    async def _send_parts(self, send: Send) -> None:
         answer: Struct | AcudError | None = None
         loop = asyncio.get_running_loop()
         while True:
@@ -151,17 +151,17 @@ class ZipAnswer(Response):
                 await send({"type": "http.response.body", "body": b"", "more_body": False})
                 return
             if isinstance(step, Question):
-                answer = await self._answer(step)
+                answer = await self._answer_question(step)
             else:
-                await self._say(send, step)
+                await self._send_part(send, step)
 
-    async def _say(self, send: Send, part: bytes) -> None:
+    async def _send_part(self, send: Send, part: bytes) -> None:
         if not self._begun:
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
         self._begun = True
         await send({"type": "http.response.body", "body": part, "more_body": True})
 
-    async def _answer(self, question: Question[Any]) -> Struct | AcudError:
+    async def _answer_question(self, question: Question[Any]) -> Struct | AcudError:
         try:
             found: Struct = await self._asked.ask(question.request, question.kind)
         except AcudError as fault:

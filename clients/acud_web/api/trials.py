@@ -66,11 +66,11 @@ class Trial(Response):
         revocations: Revocations = self._connection.state.revocations
         async with _place, _run_replay(self._ask) as lines:
             ended = revocations.until_ended(self._connection.state.access_token)
-            await first_of(self._send(lines, send), ended, _wait_until_gone(receive))
+            await first_of(self._send_lines(lines, send), ended, _wait_until_gone(receive))
         if self._is_told:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    async def _send(self, lines: asyncio.StreamReader, send: Send) -> None:
+    async def _send_lines(self, lines: asyncio.StreamReader, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
         while line := await lines.readline():
             await send({"type": "http.response.body", "body": line, "more_body": True})

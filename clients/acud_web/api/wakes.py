@@ -35,7 +35,7 @@ async def wakes(request: ApiRequest[WakesQuery, Nothing]) -> WakeListReply:
     if access_token.unlimited:
         return found
     owners = Owners(request.gateway)
-    seen = [wake for wake in found.wakes if await _sees(request, owners, wake)]
+    seen = [wake for wake in found.wakes if await _sees_wake(request, owners, wake)]
     return WakeListReply(tuple(seen[: query.limit]), len(seen), ())
 
 
@@ -46,12 +46,12 @@ async def retry(request: ApiRequest[Nothing, Nothing]) -> WakeRetryReply:
     wake = next((one for one in found.wakes if one.wake_id == wake_id), None)
     if wake is None and request.access_token.unlimited:
         raise NotFound(f"no wake {wake_id[:80]} among the newest {_MOST}", hint="GET /api/wakes lists them")
-    if wake is None or not await _sees(request, Owners(request.gateway), wake):
+    if wake is None or not await _sees_wake(request, Owners(request.gateway), wake):
         raise make_unseen_fault()
     return await request.find(WakeRetry((wake_id,)), WakeRetryReply)
 
 
-async def _sees(request: ApiRequest[Query, Body], owners: Owners, wake: WakeInfo) -> bool:
+async def _sees_wake(request: ApiRequest[Query, Body], owners: Owners, wake: WakeInfo) -> bool:
     if request.access_token.sees(task_id=wake.task_id):
         return True
     owner = await owners.find_wait_owner(wake.wait_id) if wake.wait_id else None

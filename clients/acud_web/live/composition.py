@@ -46,10 +46,10 @@ class Shared(Generic[Thing]):
             for old in sorted(self._made)[:-_FRAMES]:
                 del self._made[old]
         if found is None:
-            self._make(mine, make)
+            self._make_value(mine, make)
         return mine.result()
 
-    def _make(self, mine: Future[Thing], make: Callable[[], Thing]) -> None:
+    def _make_value(self, mine: Future[Thing], make: Callable[[], Thing]) -> None:
         try:
             mine.set_result(make())
         except BaseException as fault:
@@ -115,7 +115,7 @@ class _Part(NamedTuple):
 class OpenRing:
     """An open ring, and what is shared of its newest frames. `serial` is never that of another one.
 
-    `begin` and `end` are around each use in a thread; a ring that was retired closes with the last of them.
+    `begin_use` and `end_use` are around each use in a thread; a ring that was retired closes with the last of them.
     """
 
     def __init__(self, path: str, serial: int) -> None:
@@ -133,24 +133,24 @@ class OpenRing:
 
     # ---- life: in the loop's thread ----------------------------------------------------------------------------------
 
-    def begin(self) -> None:
+    def begin_use(self) -> None:
         self._users += 1
 
-    def end(self) -> None:
-        """Let it close, when it was retired."""
+    def end_use(self) -> None:
+        """Allow the ring to close, once it was retired."""
         self._users -= 1
         if self._retired and not self._users:
             self.reader.close()
 
     def retire(self) -> None:
-        """Close it as soon as it is not in use."""
+        """Close the ring as soon as no viewer uses it."""
         self._retired = True
         if not self._users:
             self.reader.close()
 
     # ---- steps: in any thread ----------------------------------------------------------------------------------------
 
-    def step(
+    def make_step(
         self, canvas: Canvas, max_side_px: int, places: Known, *, is_redacted: bool, now_s: float
     ) -> FrameStep | None:
         """Return what brings `canvas` to the newest frame, and note it there; None when nothing is to be sent.
@@ -172,10 +172,10 @@ class OpenRing:
                 parts = self._scaled_parts(view, changed, size, hidden)
             view.check()
             frame, mono_ns, cursor = view.frame, view.mono_ns, view.cursor
-        blocks = [self._block(frame, size, hidden, part) for part in parts]
+        blocks = [self._make_block(frame, size, hidden, part) for part in parts]
         self._note_sent(canvas, frame, max_side_px, hidden, now_s)
         if size == self.size:
-            self._roughen(canvas, parts, blocks, now_s)
+            self._note_rough(canvas, parts, blocks, now_s)
         return FrameStep(
             Head(
                 frame,
@@ -206,7 +206,7 @@ class OpenRing:
         size = _scaled_size(self.size, max_side_px)
         with self._open_view(places, is_redacted) as view:
             whole = self._draw_whole(view, hidden)
-            picture = whole if size == self.size else _resize(whole, size)
+            picture = whole if size == self.size else _resize_pixels(whole, size)
             return self._wholes.get(view.frame, (size, hidden), lambda: picture_parts.whole_jpeg(picture))
 
     def _open_view(self, places: Known, is_redacted: bool) -> FrameView:
@@ -237,19 +237,19 @@ class OpenRing:
         self, view: FrameView, changed: picture_parts.Mask, size: tuple[int, int], hidden_boxes: tuple[Rect, ...]
     ) -> list[_Part]:
         whole = self._draw_whole(view, hidden_boxes)
-        picture = self._pictures.get(view.frame, (size, hidden_boxes), lambda: _resize(whole, size))
+        picture = self._pictures.get(view.frame, (size, hidden_boxes), lambda: _resize_pixels(whole, size))
         boxes = picture_parts.scale_areas(picture_parts.boxes(changed, *self.size), self.size, size, _MARGIN_PX)
         return [_Part(box, False, _cut_parts(picture, box)) for box in boxes]
 
     def _draw_whole(self, view: FrameView, hidden_boxes: tuple[Rect, ...]) -> Pixels:
-        return self._pictures.get(view.frame, hidden_boxes, lambda: _blacken(view.copy(), (0, 0), hidden_boxes))
+        return self._pictures.get(view.frame, hidden_boxes, lambda: _blacken_boxes(view.copy(), (0, 0), hidden_boxes))
 
-    def _block(
+    def _make_block(
         self, frame: int, size: tuple[int, int], hidden_boxes: tuple[Rect, ...], part: _Part
     ) -> tuple[Format, bytes]:
         def make() -> tuple[Format, bytes]:
             if size == self.size:
-                _blacken(part.pixels, (part.box.x, part.box.y), hidden_boxes)
+                _blacken_boxes(part.pixels, (part.box.x, part.box.y), hidden_boxes)
             if part.exact or not png.is_busy(part.pixels):
                 return "png", png.encode(part.pixels)
             return "jpeg", picture_parts.jpeg(part.pixels)
@@ -263,7 +263,7 @@ class OpenRing:
             canvas.rough, canvas.rough_s = np.zeros(self._grid, np.bool_), np.full(self._grid, now_s)
         canvas.ring, canvas.frame, canvas.max_side_px, canvas.hidden = self.serial, frame, max_side_px, hidden_boxes
 
-    def _roughen(
+    def _note_rough(
         self, canvas: Canvas, parts: Sequence[_Part], blocks: Sequence[tuple[Format, bytes]], now_s: float
     ) -> None:
         """Note in the order of painting what is rough now; boxes end where tiles do."""
@@ -277,7 +277,7 @@ def _cut_parts(pixels: Pixels, box: Rect) -> Pixels:
     return np.array(pixels[box.y : box.bottom, box.x : box.right], order="C", copy=True)
 
 
-def _blacken(pixels: Pixels, at: tuple[int, int], hidden_boxes: Sequence[Rect]) -> Pixels:
+def _blacken_boxes(pixels: Pixels, at: tuple[int, int], hidden_boxes: Sequence[Rect]) -> Pixels:
     """Make `hidden_boxes` black in `pixels`, which lie at `at` of the display; they are ours to write to."""
     bounds = Rect(*at, pixels.shape[1], pixels.shape[0])
     for box in hidden_boxes:
@@ -294,7 +294,7 @@ def _scaled_size(size: tuple[int, int], max_side_px: int) -> tuple[int, int]:
     return max(1, round(size[0] * max_side_px / longer)), max(1, round(size[1] * max_side_px / longer))
 
 
-def _resize(pixels: Pixels, size: tuple[int, int]) -> Pixels:
+def _resize_pixels(pixels: Pixels, size: tuple[int, int]) -> Pixels:
     height, width = pixels.shape[:2]
     # As RGBX although it is BGRX: a resize treats the channels alike.
     image = Image.frombuffer("RGBX", (width, height), pixels, "raw", "RGBX", 0, 1)

@@ -39,7 +39,7 @@ _SERIALS = count(1)
 
 
 class LiveDisplay:
-    """The display `name`, watched from `join` of the first viewer to `leave` of the last; then `on_gone` is called.
+    """The display `name`, watched while it has viewers (`join`, `remove_viewer`); then `on_gone` is called.
 
     `known` and `ring`: the newest frame, and where it is; both None while there is none (why: `lost`). `bye`: there
     will be none again.
@@ -67,11 +67,11 @@ class LiveDisplay:
         """
         self._viewers[viewer] = (wake, fps)
         if self._task is None:
-            self._task = asyncio.create_task(self._keep())
-        elif self._fps() > self._asked_fps:
+            self._task = asyncio.create_task(self._keep_watch())
+        elif self._wanted_fps() > self._asked_fps:
             self._soon.set()
 
-    async def leave(self, viewer: object) -> None:
+    async def remove_viewer(self, viewer: object) -> None:
         """Watch no more for `viewer`; with the last one the lease ends."""
         self._viewers.pop(viewer, None)
         if self._viewers or self._task is None:
@@ -81,69 +81,69 @@ class LiveDisplay:
         task.cancel()
         with suppress(asyncio.CancelledError):
             await task
-        self._close()
+        self._close_ring()
         if self._watch:
             with suppress(AcudError):  # else it lapses
                 await self._gateway.ask(LiveWatch(self.name, for_s=0, watch=self._watch), LiveWatched)
 
-    def _fps(self) -> float:
+    def _wanted_fps(self) -> float:
         return max((fps for _, fps in self._viewers.values()), default=1.0)
 
-    def _wake(self) -> None:
+    def _wake_viewers(self) -> None:
         for wake, _ in list(self._viewers.values()):
             wake()
 
-    async def _keep(self) -> None:
+    async def _keep_watch(self) -> None:
         while self.bye is None:
             self._soon.clear()
-            self._asked_fps = self._fps()
-            await self._ask()
+            self._asked_fps = self._wanted_fps()
+            await self._ask_daemon()
             due_s = time.monotonic() + (_RENEW_S if self.lost is None else _AGAIN_S)
             while time.monotonic() < due_s and not self._soon.is_set():
                 with suppress(TimeoutError):
                     async with asyncio.timeout(_LOOK_S):
                         await self._soon.wait()
-                self._look()
+                self._check_age()
             if self._soon.is_set() and self.lost is not None:
                 await asyncio.sleep(_LOOK_S / 10)  # losses come in rows
 
-    async def _ask(self) -> None:
+    async def _ask_daemon(self) -> None:
         asked = LiveWatch(self.name, self._asked_fps, _LEASE_S, self._watch)
         try:
             found = await self._gateway.ask(asked, LiveWatched)
         except NotFound as fault:
-            self._end(Bye(fault.code, fault.message))
+            self._end_display(Bye(fault.code, fault.message))
         except AcudError as fault:
-            self._lose(Lost(fault.code, fault.message))
+            self._set_lost(Lost(fault.code, fault.message))
         else:
             self._watch = found.watch
-            self._take(found)
+            self._take_answer(found)
 
-    def _take(self, watched: LiveWatched) -> None:
+    def _take_answer(self, watched: LiveWatched) -> None:
         if watched.code == "ended":
-            self._end(Bye(watched.code, watched.reason))
+            self._end_display(Bye(watched.code, watched.reason))
         elif not watched.path:
-            self._lose(Lost(watched.code, watched.reason))
-        elif self._open(watched):
+            self._set_lost(Lost(watched.code, watched.reason))
+        elif self._open_ring(watched):
             hidden = tuple(one.box for one in watched.hidden)
-            self._show(Known(watched.epoch, watched.frame, watched.checked_mono_ns, hidden, watched.fault))
+            self._show_frame(Known(watched.epoch, watched.frame, watched.checked_mono_ns, hidden, watched.fault))
 
-    def _open(self, watched: LiveWatched) -> bool:
-        """Have the ring that `watched` names open; False when it is gone already."""
+    def _open_ring(self, watched: LiveWatched) -> bool:
+        """Open the ring that `watched` names; return False when it is gone already."""
         if self.ring is not None and self.ring.path == watched.path and self.ring.reader.epoch == watched.epoch:
             return True
-        self._close()
+        self._close_ring()
         try:
             self.ring = OpenRing(watched.path, next(_SERIALS))
         except FrameGone as fault:
-            self._lose(Lost("no_pixels", fault.message))
+            self._set_lost(Lost("no_pixels", fault.message))
         except AcudError as fault:
-            self._lose(Lost(fault.code, fault.message))
+            self._set_lost(Lost(fault.code, fault.message))
         return self.ring is not None
 
     def handle_event(self, event: Event) -> None:
         if event.topic == "live.lost":
-            self._lose(Lost(_describe_end(event, "code"), _describe_end(event, "reason")))
+            self._set_lost(Lost(_describe_end(event, "code"), _describe_end(event, "reason")))
             self._soon.set()
             return
         with suppress(msgspec.ValidationError):  # a newer daemon's fields: the lease reports as much
@@ -151,32 +151,32 @@ class LiveDisplay:
             if self.ring is None or self.ring.reader.epoch != told.epoch:
                 self._soon.set()
             else:
-                self._show(told)
+                self._show_frame(told)
 
-    def _show(self, places: Known) -> None:
+    def _show_frame(self, places: Known) -> None:
         before = self.known.checked_mono_ns if self.known is not None else self._since_ns
         if places.checked_mono_ns <= before or _is_old(places.checked_mono_ns):
             return
         self.known, self.lost = places, None
-        self._wake()
+        self._wake_viewers()
 
-    def _look(self) -> None:
+    def _check_age(self) -> None:
         if self.known is not None and _is_old(self.known.checked_mono_ns):
-            self._lose(Lost("silent", f"the daemon says nothing of {self.name}"))
+            self._set_lost(Lost("silent", f"the daemon says nothing of {self.name}"))
 
-    def _lose(self, loss: Lost) -> None:
+    def _set_lost(self, loss: Lost) -> None:
         if self.lost is not None and self.known is None and self.ring is None:
             return  # the first reason is the one
-        self._close()
+        self._close_ring()
         self.lost = loss
-        self._wake()
+        self._wake_viewers()
 
-    def _end(self, bye: Bye) -> None:
-        self._close()
+    def _end_display(self, bye: Bye) -> None:
+        self._close_ring()
         self.bye = bye
-        self._wake()
+        self._wake_viewers()
 
-    def _close(self) -> None:
+    def _close_ring(self) -> None:
         self.known = None
         if self.ring is not None:
             self.ring.retire()
@@ -210,7 +210,7 @@ class DisplayHub:
         self._context = zmq.asyncio.Context()
 
     async def __aenter__(self) -> Self:
-        self._listening = asyncio.create_task(self._listen())
+        self._listening = asyncio.create_task(self._handle_events())
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -253,7 +253,7 @@ class DisplayHub:
             words = f"{mine} live streams of this access token, {self._streams.total()} in all"
             raise wrong(429, "too_many", words, "close some of them, or see [web] live_streams")
 
-    async def _listen(self) -> None:
+    async def _handle_events(self) -> None:
         """Hand events to displays. Missed ones are repeated half a second later."""
         socket = self._context.socket(zmq.SUB)
         socket.setsockopt(zmq.LINGER, 0)

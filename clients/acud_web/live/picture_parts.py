@@ -33,10 +33,10 @@ def boxes(mask: Mask, width: int, height: int) -> list[Rect]:
     for those that are cut in cells.
     """
     gap = 1
-    found = _strips(mask, gap)
+    found = _cut_strips(mask, gap)
     while len(found) > MAX_BOXES:
         gap *= 2
-        found = _strips(_coarse(mask, gap), gap)
+        found = _cut_strips(_coarsen_mask(mask, gap), gap)
     return [_scale_to_pixels(cell, width, height) for box in _merge_boxes(found) for cell in _split_cells(box)]
 
 
@@ -72,7 +72,7 @@ def _scale_area(area: Rect, size: tuple[int, int], to: tuple[int, int], margin: 
     return Rect(x, y, right - x, bottom - y).intersect(Rect(0, 0, *to))
 
 
-def _coarse(mask: Mask, step: int) -> Mask:
+def _coarsen_mask(mask: Mask, step: int) -> Mask:
     """Return `mask` with every `step` x `step` square set in which a tile is."""
     rows, columns = mask.shape
     padded = np.zeros((-(-rows // step) * step, -(-columns // step) * step), np.bool_)
@@ -81,13 +81,13 @@ def _coarse(mask: Mask, step: int) -> Mask:
     return np.asarray(squares.repeat(step, 0).repeat(step, 1)[:rows, :columns])
 
 
-def _strips(mask: Mask, gap: int) -> list[_Tiles]:
+def _cut_strips(mask: Mask, gap: int) -> list[_Tiles]:
     """Return runs of each row (over gaps of up to `gap` tiles), joined to the one above that has the same columns."""
     strips: list[_Tiles] = []
     above: dict[tuple[int, int], int] = {}
     for row in np.flatnonzero(mask.any(axis=1)).tolist():
         here: dict[tuple[int, int], int] = {}
-        for left, right in _runs(np.flatnonzero(mask[row]).tolist(), gap):
+        for left, right in _group_columns(np.flatnonzero(mask[row]).tolist(), gap):
             at = above.get((left, right), -1)
             if at >= 0 and strips[at][3] == row:
                 strips[at] = (left, strips[at][1], right, row + 1)
@@ -99,7 +99,7 @@ def _strips(mask: Mask, gap: int) -> list[_Tiles]:
     return strips
 
 
-def _runs(columns: list[int], gap: int) -> list[tuple[int, int]]:
+def _group_columns(columns: list[int], gap: int) -> list[tuple[int, int]]:
     runs: list[tuple[int, int]] = []
     for column in columns:
         if runs and column - runs[-1][1] <= gap:
@@ -115,23 +115,23 @@ def _merge_boxes(parts: list[_Tiles]) -> list[_Tiles]:
     while (pair := _find_nearest(boxes)) is not None:
         one, other = pair
         boxes = [box for box in boxes if box is not one and box is not other]
-        boxes.append(_surround(one, other))
+        boxes.append(_surround_both(one, other))
     return boxes
 
 
 def _find_nearest(boxes: list[_Tiles]) -> tuple[_Tiles, _Tiles] | None:
     for at, one in enumerate(boxes):
         for other in boxes[at + 1 :]:
-            if _area(_surround(one, other)) - _area(one) - _area(other) <= _WASTE:
+            if _count_tiles(_surround_both(one, other)) - _count_tiles(one) - _count_tiles(other) <= _WASTE:
                 return one, other
     return None
 
 
-def _surround(one: _Tiles, other: _Tiles) -> _Tiles:
+def _surround_both(one: _Tiles, other: _Tiles) -> _Tiles:
     return min(one[0], other[0]), min(one[1], other[1]), max(one[2], other[2]), max(one[3], other[3])
 
 
-def _area(box: _Tiles) -> int:
+def _count_tiles(box: _Tiles) -> int:
     return (box[2] - box[0]) * (box[3] - box[1])
 
 

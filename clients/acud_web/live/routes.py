@@ -66,7 +66,7 @@ class Pictures:
                     yield part
                 await self._wait_for_change()
         finally:
-            await self._display.leave(self)
+            await self._display.remove_viewer(self)
 
     async def _wait_for_change(self) -> None:
         """Sleep until something may be due; half a second after a picture at least."""
@@ -81,7 +81,7 @@ class Pictures:
         if display.known is not None and self._hides:
             reason = reason or display.known.fault
         if reason:
-            return self._make_part(reason, _grey(self._size, reason)) if self._is_due(reason) else b""
+            return self._make_part(reason, _make_grey(self._size, reason)) if self._is_due(reason) else b""
         return await self._encode_newest()
 
     async def _encode_newest(self) -> bytes:
@@ -89,11 +89,11 @@ class Pictures:
         if known is None or ring is None or not self._is_due((ring.serial, known.frame, known.hidden)):
             return b""
         self._size = ring.size
-        ring.begin()
+        ring.begin_use()
         work = asyncio.get_running_loop().run_in_executor(
             self._hub.workers, lambda: ring.encode_newest_frame(known, is_redacted=self._hides)
         )
-        work.add_done_callback(lambda _: ring.end())
+        work.add_done_callback(lambda _: ring.end_use())
         try:
             frame, jpeg = await asyncio.shield(work)
         except FrameGone:
@@ -110,7 +110,7 @@ class Pictures:
         return head.encode() + jpeg + b"\r\n"
 
 
-def _grey(size: tuple[int, int], reason: str) -> bytes:
+def _make_grey(size: tuple[int, int], reason: str) -> bytes:
     image = Image.new("RGBA", size, (_GREY, _GREY, _GREY, 0))
     words = "\n".join(textwrap.wrap(f"no picture now: {reason}", 60))
     ImageDraw.Draw(image).multiline_text((16, 16), words, (255, 255, 255, 0))
@@ -125,13 +125,13 @@ _NORMAL, _POLICY, _AGAIN = 1000, 1008, 1013
 
 async def live(socket: WebSocket) -> None:
     """Show a display over a WebSocket. Raises: Fault before it is accepted."""
-    name = await _display(socket)
-    hub = _hub(socket)
+    name = await _name_display(socket)
+    hub = _get_hub(socket)
     with hub.stream(access_token_of(socket).pass_id):
         await socket.accept()
         bye = await _show_display(socket, hub, name)
         if bye is not None:
-            await _close(socket, bye)
+            await _close_socket(socket, bye)
 
 
 async def _show_display(socket: WebSocket, hub: DisplayHub, name: str) -> Bye | None:
@@ -170,7 +170,7 @@ async def _until_ended(socket: WebSocket) -> Bye | None:
     return Bye(why, f"the access token is {why}")
 
 
-async def _close(socket: WebSocket, bye: Bye) -> None:
+async def _close_socket(socket: WebSocket, bye: Bye) -> None:
     try:
         async with asyncio.timeout(1.0):
             await socket.send_text(encode_message(bye))
@@ -181,8 +181,8 @@ async def _close(socket: WebSocket, bye: Bye) -> None:
 
 async def pictures(request: Request) -> Response:
     """Show a display as MJPEG."""
-    name = await _display(request)
-    hub = _hub(request)
+    name = await _name_display(request)
+    hub = _get_hub(request)
     with ExitStack() as counted:
         counted.enter_context(hub.stream(access_token_of(request).pass_id))
         found = Pictures(hub, hub.display(name), hides=hub.hides(address_of(request)))
@@ -212,7 +212,7 @@ async def _stream_parts(request: Request, pictures: Pictures, slot: ExitStack) -
         slot.close()
 
 
-async def _display(connection: HTTPConnection) -> str:
+async def _name_display(connection: HTTPConnection) -> str:
     """Return the display's own name. Raises: Fault 403 if the access token is not good for it; UsageError for none."""
     given: str = connection.path_params["display"]
     try:
@@ -225,7 +225,7 @@ async def _display(connection: HTTPConnection) -> str:
     return str(found.display)
 
 
-def _hub(connection: HTTPConnection) -> DisplayHub:
+def _get_hub(connection: HTTPConnection) -> DisplayHub:
     hub: DisplayHub = connection.state.live
     return hub
 
@@ -239,8 +239,8 @@ async def thumbnail(request: Request) -> Response:
     """Send the display as it is now, as a JPEG of at most 320 px; 304 while it shows what its `ETag` names. Raises:
     Unavailable while there are no pixels.
     """
-    name = await _display(request)
-    hub = _hub(request)
+    name = await _name_display(request)
+    hub = _get_hub(request)
     display, viewer, news = hub.display(name), object(), asyncio.Event()
     display.join(viewer, news.set, 1.0)
     try:
@@ -249,12 +249,12 @@ async def thumbnail(request: Request) -> Response:
                 while display.known is None and display.lost is None and display.bye is None:
                     news.clear()
                     await news.wait()
-        return await _small(request, hub, display)
+        return await _answer_small(request, hub, display)
     finally:
-        await display.leave(viewer)
+        await display.remove_viewer(viewer)
 
 
-async def _small(request: Request, hub: DisplayHub, display: LiveDisplay) -> Response:
+async def _answer_small(request: Request, hub: DisplayHub, display: LiveDisplay) -> Response:
     known, ring = display.known, display.ring
     hides = hub.hides(address_of(request))
     why = display.bye or display.lost
@@ -265,11 +265,11 @@ async def _small(request: Request, hub: DisplayHub, display: LiveDisplay) -> Res
     head = {"ETag": f'"{seal}"', "Cache-Control": "no-cache"}
     if request.headers.get("if-none-match") == head["ETag"]:
         return Response(status_code=304, headers=head)
-    ring.begin()
+    ring.begin_use()
     work = asyncio.get_running_loop().run_in_executor(
         hub.workers, lambda: ring.thumbnail(known, _THUMBNAIL_PX, is_redacted=hides)
     )
-    work.add_done_callback(lambda _: ring.end())
+    work.add_done_callback(lambda _: ring.end_use())
     try:
         return Response(await asyncio.shield(work), headers=head, media_type="image/jpeg")
     except FrameGone:

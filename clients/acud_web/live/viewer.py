@@ -51,7 +51,7 @@ class Viewer:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self._display.leave(self)
+        await self._display.remove_viewer(self)
 
     def handle_message(self, text: str) -> None:
         """Handle a viewer's message. Raises: msgspec.MsgspecError for an unknown one."""
@@ -64,11 +64,11 @@ class Viewer:
         self._news.set()
 
     async def next(self) -> bytes | str:
-        """Return what to send next, once there is something. Raises: Ended."""
+        """Return the next message for the viewer, once there is one. Raises: Ended."""
         while True:
             self._news.clear()
             now_s = time.monotonic()
-            found = self._take_loss_message() or await self._step(now_s) or self._make_alive(now_s)
+            found = self._take_loss_message() or await self._next_message(now_s) or self._make_alive(now_s)
             if found:
                 return found
             with suppress(TimeoutError):
@@ -98,7 +98,7 @@ class Viewer:
             return Lost("redaction", display.known.fault)
         return self._lost if display.known is None else None
 
-    async def _step(self, now_s: float) -> bytes:
+    async def _next_message(self, now_s: float) -> bytes:
         known, ring = self._display.known, self._display.ring
         if known is None or ring is None or self._lost is not None:
             return b""
@@ -128,9 +128,9 @@ class Viewer:
 
     async def _make_step(self, ring: OpenRing, places: Known, now_s: float) -> FrameStep | None:
         side_px = self._want.max_side_px
-        ring.begin()
+        ring.begin_use()
         work = asyncio.get_running_loop().run_in_executor(
-            self._workers, lambda: ring.step(self._canvas, side_px, places, is_redacted=self._hides, now_s=now_s)
+            self._workers, lambda: ring.make_step(self._canvas, side_px, places, is_redacted=self._hides, now_s=now_s)
         )
         work.add_done_callback(lambda done: _release_ring(ring, done))
         try:
@@ -150,7 +150,7 @@ class Viewer:
         return encode_message(Alive(known.frame, utc_ms(known.checked_mono_ns)))
 
     def _rest_s(self, now_s: float) -> float:
-        """Return how long nothing can be due unless there is news."""
+        """Return the seconds in which no message can be due without news."""
         if self._display.known is None or self._lost is not None:
             return _ACK_S
         if self._unpainted:
@@ -166,6 +166,6 @@ class Viewer:
 
 
 def _release_ring(ring: OpenRing, step: asyncio.Future[FrameStep | None]) -> None:
-    ring.end()
+    ring.end_use()
     if not step.cancelled():
         step.exception()  # it is raised in every task that still waits

@@ -16,10 +16,10 @@ from typing import Any
 
 STAGES = {
     "acud.supervisor.frame_sources": ("Sources.notice", "notice", "begins"),
-    "acud.supervisor.evaluator_pool": ("EvaluatorPool._send", "job", "ends"),
+    "acud.supervisor.evaluator_pool": ("EvaluatorPool._send_job", "job", "ends"),
     "acud.evaluator.context": ("EvaluatorContext.encode", "encode", "ends"),
-    "acud.evaluator.questions": ("WaitQuestions.run", "evidence", "ends"),
-    "acud.evaluator.service": ("EvaluatorService._work", "taken over", "begins"),
+    "acud.evaluator.questions": ("WaitQuestions.answer_all", "evidence", "ends"),
+    "acud.evaluator.service": ("EvaluatorService._run_job", "taken over", "begins"),
     "acud.supervisor.waits.judge_batches": ("_Batch._judged", "result", "begins"),
     "acud.supervisor.journal": ("Journal._commit", "commit", "both"),
 }

@@ -19,8 +19,8 @@ class Stage:
     def __init__(self, period_s: float, *, blinks: bool, chance: random.Random, late: float) -> None:
         self.half_s, self.blinks, self.chance, self.late = period_s / 2, blinks, chance, late
         self.quiet, self.schedule = QuietWatch(), GrabSchedule(30, 30)
-        self.quiet.watch([BOX])
-        self.schedule.demand(10, 0)
+        self.quiet.watch_boxes([BOX])
+        self.schedule.apply_demand(10, 0)
         self.now = 0.0
         self.phase = self.newest = False
         self.reported = False
@@ -37,7 +37,7 @@ class Stage:
                 self._paint()
                 paint_s += self.half_s
             elif self.now == grab_s:
-                number, stall_s, self.since_s = self.schedule.begin(self.now), self._stall(), None
+                number, stall_s, self.since_s = self.schedule.begin_grab(self.now), self._stall(), None
                 changed = self._grab()
                 doubts = self.quiet.doubts() if changed or number else []
                 if changed or doubts:
@@ -46,7 +46,7 @@ class Stage:
                     return self.now
             elif self.now == ask_s:
                 asked += 1
-                self.schedule.demand(10, asked)
+                self.schedule.apply_demand(10, asked)
         return None
 
     def _due_s(self, never_s: float) -> float:
@@ -66,7 +66,7 @@ class Stage:
             self.schedule.hurried |= self.quiet.note_painted(BOX, int(self.now * S))
 
     def _grab(self) -> bool:
-        paints, self.reported = self.quiet.take(), False
+        paints, self.reported = self.quiet.take_paints(), False
         changed, self.newest = self.phase != self.newest, self.phase
         self.quiet.examine(lambda box: PaintEffect.TILES if changed else PaintEffect.SAME, paints, int(self.now * S))
         return changed
@@ -96,12 +96,12 @@ def test_repaints_of_the_same_pixels_are_quiet(period_s: float, quiet_s: float, 
 
 def make_watch() -> QuietWatch:
     quiet = QuietWatch()
-    quiet.watch([BOX])
+    quiet.watch_boxes([BOX])
     return quiet
 
 
 def grab(quiet: QuietWatch, now_ns: int, seen: PaintEffect = PaintEffect.SAME) -> None:
-    quiet.examine(lambda box: seen, quiet.take(), now_ns)
+    quiet.examine(lambda box: seen, quiet.take_paints(), now_ns)
 
 
 def test_paint_beside_the_box_is_nothing() -> None:
@@ -146,7 +146,7 @@ def test_much_paint_is_kept_as_one_box_of_its_earliest_moment() -> None:
     quiet = make_watch()
     for at in range(MOST_PAINTS + 1):
         quiet.note_painted(BOX, at)
-    assert quiet.take() == [(BOX, 0)]
+    assert quiet.take_paints() == [(BOX, 0)]
 
 
 def test_a_servers_time_is_taken_where_its_clock_is_ours() -> None:

@@ -26,45 +26,45 @@ def daemon_socket(tmp_path: Path) -> DaemonSocket:
 
 def test_a_call_is_sent_then_listened_for_then_sent_again(daemon_socket: DaemonSocket) -> None:
     call = ClientCall(Status(), ClientLimits(60), daemon_socket, 0.0)
-    assert call.next(0.0, OPEN) is Step.SEND
-    assert call.next(ATTEMPT_S - 0.1, OPEN) is Step.LISTEN
-    assert call.next(ATTEMPT_S, OPEN) is Step.SEND
+    assert call.next_step(0.0, OPEN) is Step.SEND
+    assert call.next_step(ATTEMPT_S - 0.1, OPEN) is Step.LISTEN
+    assert call.next_step(ATTEMPT_S, OPEN) is Step.SEND
 
 
 def test_a_deferred_call_listens_longer(daemon_socket: DaemonSocket) -> None:
     call = ClientCall(WaitResult("wait-1", 300), ClientLimits(310), daemon_socket, 0.0)
-    call.next(0.0, OPEN)
-    assert call.next(DEFERRED_ATTEMPT_S - 0.1, OPEN) is Step.LISTEN
-    assert call.next(DEFERRED_ATTEMPT_S, OPEN) is Step.SEND
+    call.next_step(0.0, OPEN)
+    assert call.next_step(DEFERRED_ATTEMPT_S - 0.1, OPEN) is Step.LISTEN
+    assert call.next_step(DEFERRED_ATTEMPT_S, OPEN) is Step.SEND
 
 
 def test_a_restarted_daemon_is_asked_again_at_once(daemon_socket: DaemonSocket) -> None:
     call = ClientCall(Status(), ClientLimits(60), daemon_socket, 0.0)
-    call.next(0.0, OPEN)
-    assert call.next(0.1, SocketStatus(SocketState.OPEN, "run-2")) is Step.SEND
+    call.next_step(0.0, OPEN)
+    assert call.next_step(0.1, SocketStatus(SocketState.OPEN, "run-2")) is Step.SEND
 
 
 def test_patience_bounds_an_absence_and_a_return_renews_it(daemon_socket: DaemonSocket) -> None:
     call = ClientCall(Status(), ClientLimits(60, patience_s=2), daemon_socket, 0.0)
-    assert call.next(0.0, AWAY) is Step.PAUSE
-    assert call.next(1.9, AWAY) is Step.PAUSE
-    assert call.next(1.95, OPEN) is Step.SEND
-    assert call.next(2.5, AWAY) is Step.PAUSE
+    assert call.next_step(0.0, AWAY) is Step.PAUSE
+    assert call.next_step(1.9, AWAY) is Step.PAUSE
+    assert call.next_step(1.95, OPEN) is Step.SEND
+    assert call.next_step(2.5, AWAY) is Step.PAUSE
     with pytest.raises(DaemonDown):
-        call.next(4.6, AWAY)
+        call.next_step(4.6, AWAY)
 
 
 def test_the_deadline_ends_it_all(daemon_socket: DaemonSocket) -> None:
     call = ClientCall(Status(), ClientLimits(3), daemon_socket, 0.0)
-    call.next(0.0, OPEN)
+    call.next_step(0.0, OPEN)
     with pytest.raises(DaemonDown, match="within 3 s") as caught:
-        call.next(3.0, OPEN)
+        call.next_step(3.0, OPEN)
     assert caught.value.facts["request_id"] == call.request_id
 
 
 def test_listening_never_runs_past_the_deadline(daemon_socket: DaemonSocket) -> None:
     call = ClientCall(Status(), ClientLimits(1.0), daemon_socket, 0.0)
-    call.next(0.0, OPEN)
+    call.next_step(0.0, OPEN)
     assert [call.listen_ms(at_s) for at_s in (0.0, 0.25, 0.75, 1.5)] == [250, 500, 250, 0]
 
 

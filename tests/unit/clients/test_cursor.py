@@ -28,7 +28,7 @@ def test_each_event_is_handed_out_exactly_once(topics: list[str], fates: list[st
     cursor, handed = EventCursor(0, is_whole=is_whole), []
 
     def hear(told: Event | Beat) -> None:
-        heard = cursor.hear(told)
+        heard = cursor.judge_message(told)
         if heard is Heard.FRESH:
             handed.append(told)
         if heard is Heard.GAP:
@@ -48,6 +48,6 @@ def test_each_event_is_handed_out_exactly_once(topics: list[str], fates: list[st
 def test_a_beat_that_matches_moves_the_floor_and_forgets_numbers() -> None:
     cursor = EventCursor(0)
     for event in history(["a", "b", "a"]):
-        assert cursor.hear(event) is Heard.FRESH
-    assert cursor.hear(Beat(3, 0.0)) is Heard.KNOWN
+        assert cursor.judge_message(event) is Heard.FRESH
+    assert cursor.judge_message(Beat(3, 0.0)) is Heard.KNOWN
     assert cursor.floor == cursor.seen == 3

@@ -63,7 +63,7 @@ def draw(board: Board, width: int = 120, height: int = 40) -> list[str]:
 @pytest.fixture
 def board() -> Board:
     found = Board()
-    found.take(reading())
+    found.show_snapshot(reading())
     return found
 
 
@@ -117,7 +117,7 @@ def test_waits_on_windows_with_any_digits_are_sorted_by_place(board: Board) -> N
     odd = wait(0)
     odd = replace(odd, spec=replace(odd.spec, target=Target(display=":100", window="5 m²")))
     view = reading()
-    board.take(replace(view, waits=replace(view.waits, waits=(odd, *view.waits.waits[1:]))))
+    board.show_snapshot(replace(view, waits=replace(view.waits, waits=(odd, *view.waits.waits[1:]))))
     press(board, "right", "right", "right")
     assert any("by where ↑" in line for line in draw(board))
 
@@ -149,7 +149,7 @@ def test_the_selection_stays_with_its_wait_as_readings_come(board: Board) -> Non
     press(board, "down", "down", "enter", opened=show)
     assert draw(board)[0].startswith("the whole wait")
     press(board, "x")
-    board.take(reading())
+    board.show_snapshot(reading())
     press(board, "enter", "x", opened=show)
     assert opened == [wait(499).wait_id] * 2
 

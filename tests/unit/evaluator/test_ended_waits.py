@@ -28,10 +28,10 @@ SCRIPT = '{"default": "no", "delay_ms": 50}'
 class _Frames:
     """A black frame."""
 
-    def take(self, job: Job) -> ViewPixels:
+    def take_view(self, job: Job) -> ViewPixels:
         return ViewPixels(":1", 1, 1, 0, Rect(0, 0, 60, 40), np.zeros((40, 60, 4), np.uint8), "abc")
 
-    def sweep(self) -> None:
+    def free_unneeded(self) -> None:
         """Let go of nothing."""
 
     def close(self) -> None:
@@ -60,7 +60,7 @@ class _Child:
             await asyncio.sleep(0)
             yield message
 
-    async def beat(self, heartbeat: Callable[[], Heartbeat]) -> None:
+    async def send_beats(self, heartbeat: Callable[[], Heartbeat]) -> None:
         """Say nothing."""
 
 
@@ -83,7 +83,7 @@ def _job(job_id: str, wait_id: str) -> Job:
 
 
 def _find_kept(context: EvaluatorContext, wait_id: str) -> tuple[bool, bool]:
-    return wait_id in context.gates._judged, context.last_negative_views.take(wait_id, 0, None) is not None
+    return wait_id in context.gates._judged, context.last_negative_views.pop(wait_id, 0, None) is not None
 
 
 @pytest.mark.asyncio

@@ -48,13 +48,13 @@ class Screens:
         self.frame = 1
         self.taken = 0
 
-    def take(self, job: Job) -> ViewPixels:
+    def take_view(self, job: Job) -> ViewPixels:
         self.taken += 1
         pixels = np.zeros((40, 120, 4), np.uint8)
         pixels[10:20, 10 : 20 + 4 * self.frame] = 255
         return ViewPixels(job.view.source, 1, self.frame, 0, Rect(0, 0, 120, 40), pixels, identity(pixels))
 
-    def sweep(self) -> None:
+    def free_unneeded(self) -> None:
         """Let go of nothing."""
 
     def close(self) -> None:
@@ -74,7 +74,7 @@ class OneByOne(ScriptedJudge):
         return self.places.seat(30.0)
 
     async def evaluate(self, question: JudgeQuestion, picture: JudgePicture) -> JudgeReply:
-        async with self.places.place():
+        async with self.places.hold_place():
             self.begun.set()
             await self.go.wait()
             return await super().evaluate(question, picture)

@@ -56,7 +56,7 @@ class Process:
     def rests(self, seconds: float, *, busy: bool = False) -> int:
         """Let time pass; return how often memory was given back so far."""
         self.clock.advance(seconds)
-        self.trim.check(busy=busy)
+        self.trim.trim_if_due(busy=busy)
         return self.times
 
 

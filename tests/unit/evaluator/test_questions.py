@@ -60,7 +60,7 @@ async def collect_answers(
             ask = Ask("w", until, asks, judge=judge, **more)  # type: ignore[arg-type]
             return await WaitQuestions(
                 ask, shot, context, JobCache(group), QuestionBatcher(group, context.vision, context.counters)
-            ).run()
+            ).answer_all()
     finally:
         await context.close()
 
@@ -112,7 +112,7 @@ async def test_a_local_leaf_sent_by_mistake_is_unknown(tmp_path: Path) -> None:
     async with asyncio.TaskGroup() as group:
         found = await WaitQuestions(
             ask, shot, context, JobCache(group), QuestionBatcher(group, context.vision, context.counters)
-        ).run()
+        ).answer_all()
     await context.close()
     assert (found.whole.answer, found.whole.code) == (Answer.UNKNOWN, "engine")
 
@@ -130,7 +130,7 @@ async def test_a_number_that_is_not_there_is_no_fault_of_the_engine(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     doubted: list[str] = []
-    monkeypatch.setattr(JudgeRegistry, "doubt", lambda self, name, **_: doubted.append(name))
+    monkeypatch.setattr(JudgeRegistry, "doubt_health", lambda self, name, **_: doubted.append(name))
     found = await collect_answers(number_condition("Errors = 0"), tmp_path, judge="ocr")
     assert (found.whole.code, doubted) == ("unreadable", [])
 

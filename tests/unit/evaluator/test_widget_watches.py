@@ -61,7 +61,7 @@ class Rig:
         self._group = group
 
     def take(self, message: Any) -> None:
-        self.watches.take(message, self._group, self._answered)
+        self.watches.handle_message(message, self._group, self._answered)
 
     async def _answered(self, answer: WidgetAnswer) -> None:
         self.answers.append(answer)
@@ -201,9 +201,9 @@ def test_a_display_that_no_wait_asks_about_is_not_watched() -> None:
         rig.ask("wait-1")
         rig.ask("wait-2")
         await rig.answered(2)
-        rig.watches.forget("wait-1")
+        rig.watches.forget_wait("wait-1")
         assert len(rig.mirrors.held) == 1
-        rig.watches.forget("wait-2")
+        rig.watches.forget_wait("wait-2")
         assert not rig.mirrors.held
 
     replay(play)

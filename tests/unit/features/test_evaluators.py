@@ -79,7 +79,10 @@ def test_every_ask_of_a_feature_has_its_answer() -> None:
 def test_without_redaction_texts_stay_as_they_are_in_reading_order() -> None:
     first, second = (Line(text, 1.0, Rect(5, y, 80, 10)) for text, y in (("key: hunter2", 5), ("below", 40)))
     plain = PassthroughRedactor()
-    assert plain.redact_lines([second, first]) == [(first, RedactedText(first.text)), (second, RedactedText("below"))]
+    assert plain.redact_in_reading_order([second, first]) == [
+        (first, RedactedText(first.text)),
+        (second, RedactedText("below")),
+    ]
     assert plain.redact_texts([first.text]) == [RedactedText(first.text)]
     assert plain.redact_text(first.text) == first.text
 

@@ -54,7 +54,7 @@ def shaken(*said: Message | bytes, selection: Selection = Selection(), tasks: bo
     """Return the handshake that heard this, whether it goes on, and its answers."""
     writing = io.BytesIO()
     handshake = Handshake(selection, io.BytesIO(b"".join(map(line_of, said))), writing, tasks_extension=tasks)
-    goes_on = handshake.answer()
+    goes_on = handshake.answer_static_requests()
     return handshake, goes_on, [json.loads(line) for line in writing.getvalue().splitlines()]
 
 
@@ -79,7 +79,7 @@ def connect(options: Options = NOWHERE) -> Iterator[Line]:
     handshake = Handshake(options.selection, os.fdopen(their_end, "rb"), os.fdopen(their_writing, "wb"))
 
     def serve() -> None:
-        if handshake.answer():
+        if handshake.answer_static_requests():
             serve_stdio(Methods(options, None), handshake)
 
     server = threading.Thread(target=serve)

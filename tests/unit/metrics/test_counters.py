@@ -53,9 +53,9 @@ def test_histograms_and_summaries_by_labels() -> None:
 def test_totals_go_on_over_restarts() -> None:
     totals = Totals()
     totals.restart()
-    totals.take({"grabs": 3.0})
-    totals.take({"grabs": 5.0, "fps": 2.0})
+    totals.note_counters({"grabs": 3.0})
+    totals.note_counters({"grabs": 5.0, "fps": 2.0})
     totals.restart()
     assert (totals.of("grabs"), totals.newest("fps")) == (5.0, 0)
-    totals.take({"grabs": 1.0})
+    totals.note_counters({"grabs": 1.0})
     assert (totals.of("grabs"), totals.of("never")) == (6.0, 0)

@@ -70,6 +70,6 @@ def test_a_poll_for_a_wait_whose_creation_was_undone_answers_that_it_is_not_ther
         cast("Any", None),
     )
     outcomes: list[object] = []
-    polls.add("wait-1", 5.0, outcomes.append, 0.0)
+    polls.add_poll("wait-1", 5.0, outcomes.append, 0.0)
     timers[0]()
     assert [type(one) for one in outcomes] == [NotFound]

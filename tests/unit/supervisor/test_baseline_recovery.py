@@ -32,7 +32,7 @@ class Rig:
         self.live: Any = SimpleNamespace(wait_id="w", baselines={}, spec=SimpleNamespace(until=Change(baseline=TOKEN)))
 
     def begin(self, aim: TargetLocation = AIM) -> frozenset[str]:
-        return self.baseline_recovery.begin(self.live, aim, SOURCE)
+        return self.baseline_recovery.begin_recovery(self.live, aim, SOURCE)
 
 
 def test_a_wait_that_is_aimed_again_asks_for_a_look_once(tmp_path: Path) -> None:

@@ -100,9 +100,9 @@ def test_a_missed_notice_means_that_anything_may_have_changed(rig: Rig) -> None:
 
 def test_a_frame_that_only_a_heartbeat_named_may_have_changed_anything(rig: Rig) -> None:
     rig.notice(1)
-    rig.sources.beat({":1": (rig.source.epoch, 3)})
+    rig.sources.compare_heartbeat({":1": (rig.source.epoch, 3)})
     assert (rig.watcher.notices[-1].frame, rig.watcher.notices[-1].fresh) == (3, True)
-    rig.sources.beat({":1": (rig.source.epoch, 3), ":9": (1, 1)})
+    rig.sources.compare_heartbeat({":1": (rig.source.epoch, 3), ":9": (1, 1)})
     assert len(rig.watcher.notices) == 2
 
 
@@ -228,7 +228,7 @@ def test_the_highest_rate_wanted_goes_to_capture_and_only_when_it_changes(rig: R
 def test_a_lost_source_is_not_live_and_says_why(rig: Rig) -> None:
     rig.notice(1)
     assert rig.source.live
-    rig.sources.lose(rig.source, "display_down", "the X server is gone")
+    rig.sources.mark_lost(rig.source, "display_down", "the X server is gone")
     assert not rig.source.live
     assert rig.watcher.losses == [("display_down", "the X server is gone")]
 
@@ -243,7 +243,7 @@ def test_frames_and_missed_notices_are_counted(rig: Rig) -> None:
     rig.notice(1, mono_ns=now_ns - 2_000_000, damage_ns=now_ns - 5_000_000)
     rig.notice(1)  # a demanded grab that found nothing new
     rig.notice(4)
-    rig.sources.beat({":1": (rig.source.epoch, 6)})
+    rig.sources.compare_heartbeat({":1": (rig.source.epoch, 6)})
     tally = rig.sources.find_tally(rig.source)
     assert (tally.frames, tally.missed) == (6, 4)
     assert (tally.damage_to_frame_s.count, tally.frame_to_notice_s.count) == (1, 2)
@@ -255,9 +255,9 @@ def test_a_heartbeat_tells_that_nothing_changed(rig: Rig) -> None:
     rig.clock.advance(30)
     assert rig.sources.age_s(rig.source) == pytest.approx(30)
     compared = {":1": int((rig.clock.now_s - 1) * 1e9)}
-    rig.sources.beat({":1": (rig.source.epoch + 1, 1)}, compared)  # of another epoch: not of this frame
+    rig.sources.compare_heartbeat({":1": (rig.source.epoch + 1, 1)}, compared)  # of another epoch: not of this frame
     assert rig.sources.age_s(rig.source) == pytest.approx(30)
-    rig.sources.beat({":1": (rig.source.epoch, 1)}, compared)
+    rig.sources.compare_heartbeat({":1": (rig.source.epoch, 1)}, compared)
     assert rig.sources.age_s(rig.source) == pytest.approx(1)
 
 
@@ -389,9 +389,9 @@ def test_a_notice_that_cannot_be_is_a_fault_and_nothing_of_it_is_taken_in(
 def test_a_heartbeat_that_cannot_be_is_a_fault(rig: Rig) -> None:
     rig.notice(1)
     with pytest.raises(ProtocolError, match="cannot have come"):
-        rig.sources.beat({":1": (rig.source.epoch, MAX_NUMBER)})
+        rig.sources.compare_heartbeat({":1": (rig.source.epoch, MAX_NUMBER)})
     with pytest.raises(ProtocolError, match="still to come"):
-        rig.sources.beat({":1": (rig.source.epoch, 1)}, {":1": 2**62})
+        rig.sources.compare_heartbeat({":1": (rig.source.epoch, 1)}, {":1": 2**62})
     assert (rig.source.frame, rig.source.compared_mono_ns) == (1, int(rig.clock.now_s * 1e9))
 
 

@@ -51,19 +51,19 @@ def test_the_newest_ring_with_a_frame_of_each_source_is_kept(tmp_path: Path) -> 
 def test_a_ring_goes_when_it_was_compared_and_nobody_reads_it(tmp_path: Path) -> None:
     ring(tmp_path, "1.1", 1)
     orphaned_rings = OrphanedRings(tmp_path)
-    orphaned_rings.hold(":1")
+    orphaned_rings.hold_ring(":1")
     orphaned_rings.mark_compared(":1")
     assert list_left(tmp_path) == {"1.1"}
-    orphaned_rings.release(":1")
+    orphaned_rings.release_ring(":1")
     assert (list_left(tmp_path), orphaned_rings.is_empty) == (set(), True)
 
 
 def test_what_is_read_for_ever_goes_all_the_same(tmp_path: Path) -> None:
     ring(tmp_path, "1.1", 1)
     orphaned_rings = OrphanedRings(tmp_path)
-    orphaned_rings.hold(":1")
+    orphaned_rings.hold_ring(":1")
     orphaned_rings.clear()
-    orphaned_rings.release(":1")
+    orphaned_rings.release_ring(":1")
     assert not list_left(tmp_path)
 
 
@@ -122,7 +122,7 @@ def test_numbers_of_a_source_that_goes_and_comes_do_not_go_back_while_its_ring_i
     ring(tmp_path, "1.4", 6, 7)
     host = Host(tmp_path)
     source = host.hello()
-    host.sources.orphaned_rings.hold(":1")
+    host.sources.orphaned_rings.hold_ring(":1")
     for frame in (8, 9):
         host.sources.notice(Notice(":1", source.epoch, frame, 1))
     host.sources.forget(source)

@@ -15,14 +15,14 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> ManualClock:
 
 def test_it_takes_as_long_as_is_said(clock: ManualClock) -> None:
     began_s = clock.monotonic_s()
-    for rest in input_steps.rest_for(2.0):
+    for rest in input_steps.pause_for(2.0):
         clock.advance(rest.until_s - clock.monotonic_s())
     assert clock.monotonic_s() - began_s == pytest.approx(2.0)
 
 
 def test_a_machine_that_stood_still_leaves_most_of_the_time(clock: ManualClock) -> None:
     rested_s = 0.0
-    for number, rest in enumerate(input_steps.rest_for(2.0)):
+    for number, rest in enumerate(input_steps.pause_for(2.0)):
         left_s = rest.until_s - clock.monotonic_s()
         rested_s += left_s if number else 0.0
         clock.advance(left_s if number else 60.0)
@@ -31,7 +31,7 @@ def test_a_machine_that_stood_still_leaves_most_of_the_time(clock: ManualClock) 
 
 def test_what_came_is_not_waited_for_any_longer(clock: ManualClock) -> None:
     came: list[int] = []
-    rests = input_steps.rest_for(2.0, lambda: bool(came))
+    rests = input_steps.pause_for(2.0, lambda: bool(came))
     assert next(rests).over is not None
     came.append(1)
     assert list(rests) == []

@@ -48,13 +48,13 @@ def test_two_keysyms_share_a_key_and_a_lone_one_fills_it() -> None:
     plan = spares.plan([1, 2, 3])
     assert plan.changes == {93: (1, 2), 97: (3, 3)}
     assert plan.ready_s == -math.inf
-    spares.put(plan.changes)
+    spares.note_changes(plan.changes)
     assert (spares.find(2), spares.find(3)) == (Stroke(93, shift=True), Stroke(97, shift=False))
 
 
 def test_a_used_key_changes_only_after_it_was_read() -> None:
     spares = SpareKeycodes((93,))
-    spares.put(spares.plan([1]).changes)
+    spares.note_changes(spares.plan([1]).changes)
     spares.use(93, 10.0)
     assert spares.plan([2]).ready_s == 10.0 + LINGER_S
     spares.note_settled(9.0)
@@ -65,7 +65,7 @@ def test_a_used_key_changes_only_after_it_was_read() -> None:
 
 def test_the_least_recently_used_key_goes_first_and_wanted_ones_stay() -> None:
     spares = SpareKeycodes((93, 97, 103))
-    spares.put({93: (1, 1), 97: (2, 2), 103: (3, 3)})
+    spares.note_changes({93: (1, 1), 97: (2, 2), 103: (3, 3)})
     for keycode, used_s in ((93, 3.0), (97, 1.0), (103, 2.0)):
         spares.use(keycode, used_s)
     assert spares.plan([9]).changes.keys() == {97}
@@ -80,7 +80,7 @@ def test_whatever_is_typed_every_character_is_on_a_key_when_it_is_typed(text: li
             plan = spares.plan(text[n:])
             now_s = max(now_s, plan.ready_s)
             assert all(now_s >= spares._used_s.get(k, -math.inf) + LINGER_S for k in plan.changes)
-            spares.put(plan.changes)
+            spares.note_changes(plan.changes)
         slot = spares.find(keysym)
         assert slot is not None
         assert spares.assigned[slot.keycode][slot.shift] == keysym

@@ -59,7 +59,7 @@ class WidgetObserver:
     async def _read_lines(self, shot: ViewPixels) -> Observed:
         if self._text is None:
             raise Unavailable("this evaluator owns no OCR engine")
-        lines = self._redactor.redact_lines(await self._text.lines(shot))
+        lines = self._redactor.redact_in_reading_order(await self._text.lines(shot))
         return Observed(lines=tuple(text.text[:MAX_WORDS] for _, text in lines)[:MAX_TOLD])
 
     async def _read_widgets(self, ask: ObserveAsk, shot: ViewPixels) -> Observed:
@@ -97,14 +97,14 @@ class WidgetObserver:
         return tuple(
             replace(
                 one,
-                title=self._redact([one.title])[0],
-                texts=self._redact(one.texts),
-                buttons=self._redact(one.buttons),
+                title=self._redact_texts([one.title])[0],
+                texts=self._redact_texts(one.texts),
+                buttons=self._redact_texts(one.buttons),
             )
             for one in found
         )
 
-    def _redact(self, words: Sequence[str]) -> tuple[str, ...]:
+    def _redact_texts(self, words: Sequence[str]) -> tuple[str, ...]:
         return tuple(one.text for one in self._redactor.redact_texts(words))
 
 
@@ -199,7 +199,7 @@ class _Reader:
         """Return the names of the selected items of a widget, even of hidden ones, as in a closed list."""
         found: list[str] = []
         try:
-            for child in await self._children(ref):
+            for child in await self._ask_children(ref):
                 self._asked += 1
                 if await self._client.states(child) & State.SELECTED:
                     found.append((await self._client.name(child))[:MAX_WORDS])
@@ -211,7 +211,7 @@ class _Reader:
             fault.raise_if_gone()
         return found
 
-    async def _children(self, ref: Ref) -> tuple[Ref, ...]:
+    async def _ask_children(self, ref: Ref) -> tuple[Ref, ...]:
         self._asked += 1
         return await self._client.children(ref)
 
@@ -233,7 +233,7 @@ class _Reader:
             return False
 
     async def _has_named(self, ref: Ref, hint: str, depth: int) -> bool:
-        children = (await self._children(ref))[:_MOST_ASKED]
+        children = (await self._ask_children(ref))[:_MOST_ASKED]
         names = await asyncio.gather(*map(self._client.name, children))
         self._asked += len(children)
         if any(_is_called(name, hint) for name in names):

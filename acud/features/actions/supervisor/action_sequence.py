@@ -100,46 +100,46 @@ class ActionSequence:
         try:
             if not isinstance(self._actions[0], InputAction):
                 # What capture reports of an act holds the newest frame before it: the baseline of whatever comes first.
-                await self._act(CursorPosition())
+                await self._do_input(CursorPosition())
             for action in self._actions:
                 self._core.takeovers.check(self._watched, self._lease)
-                await self._do(action)
+                await self._do_action(action)
                 self.progress.done += 1
         except AcudError as fault:
             raise name_failed(fault, self._actions, self.progress.done) from fault
         return self.progress
 
-    async def _do(self, action: Action) -> None:
+    async def _do_action(self, action: Action) -> None:
         match action:
             case WindowList():
                 await self._know_windows()
                 wanted = action.match.casefold()
                 self.progress.windows = tuple(w for w in self._watched.windows if wanted in w.title.casefold())
             case Launch():
-                await self._launch(action)
+                await self._launch_program(action)
             case WaitIdle():
                 self.progress.idle = await self._steps.idle(self._watched, action.stable_s, action.timeout_s)
                 self._steps.pixels(self._watched)
             case Move() | Click() | Drag() | Scroll() if element_ids(action):
-                await self._act(await self._locate(action))
+                await self._do_input(await self._locate_elements(action))
             case WindowDo():
                 window = await self._find_window(action.window)
-                await self._act(replace(action, window=str(window.window_id)))
+                await self._do_input(replace(action, window=str(window.window_id)))
             case _:
-                await self._act(action)
+                await self._do_input(action)
 
-    async def _launch(self, launch: Launch) -> None:
+    async def _launch_program(self, launch: Launch) -> None:
         self._touch()
         await Callback[None](partial(self._begin_launch, launch))
         self._core.displays.note_launch(self._watched, launch, self.progress.pid)
-        self._aim = self._aim.follow(launch, 0)
+        self._aim = self._aim.aim_after(launch, 0)
 
     def _begin_launch(self, launch: Launch, resume: Resume[None]) -> None:
         self.progress.pid = self._core.program_launcher.launch(self._watched, launch, resume)
         note_launch = self._core.waits.note_launch if self._wait is None else self._wait.note_launch
         note_launch(self.progress.pid)
 
-    async def _locate(self, action: InputAction) -> InputAction:
+    async def _locate_elements(self, action: InputAction) -> InputAction:
         """Look for the elements of `action`, each in turn; what was done before may have moved them."""
         pixels: dict[str, Point] = {}
         for element_id in element_ids(action):
@@ -149,13 +149,13 @@ class ActionSequence:
         self._core.takeovers.check(self._watched, self._lease)
         return fill_element_points(action, pixels)
 
-    async def _act(self, action: InputAction) -> None:
+    async def _do_input(self, action: InputAction) -> None:
         if not isinstance(action, _HARMLESS):
             self._touch()
         typed = typed_by(action)
         if typed is not None:
             self._core.waits.targets.note_typed(self._watched.name, typed)
-        aim = self._aim.next(action)
+        aim = self._aim.aim_at(action)
         act = partial(
             self._core.input_dispatcher.act, self._watched, action, window=aim.window, with_program=aim.with_program
         )
@@ -167,7 +167,7 @@ class ActionSequence:
         if not self._seen_frame and acted.frame and acted.epoch == self._epoch:
             self.progress.baseline = baselines.move_token(self.progress.baseline, acted.frame)
         self._seen_frame = True
-        self._aim = self._aim.follow(action, acted.window_id)
+        self._aim = self._aim.aim_after(action, acted.window_id)
         self.progress.cursor = acted.cursor or self.progress.cursor
         self.progress.text = acted.text or self.progress.text
         self.progress.png = acted.png or self.progress.png
@@ -212,13 +212,13 @@ class InputAim(Struct, frozen=True):
     with_program: bool = False
     is_named: bool = False
 
-    def next(self, action: Action) -> InputAim:
+    def aim_at(self, action: Action) -> InputAim:
         """Return the aim of `action`: a click or drag finds its window by its place."""
         if not self.is_named and isinstance(action, Click | Drag):
             return InputAim()
         return self
 
-    def follow(self, action: Action, reached: int) -> InputAim:
+    def aim_after(self, action: Action, reached: int) -> InputAim:
         """Return the aim of the step after `action`, of which the input went to the window `reached` (0: none)."""
         if self.is_named:
             return self

@@ -73,14 +73,14 @@ class FollowedWait:
 
     async def arm(self, *, acts: bool = True) -> None:
         """Arm it, once: it is stored by then, and sees every frame from now on. `acts`: something is done then, until
-        `follow`.
+        `await_end_or_dialog`.
         """
         if self._armed is not None:
             return
         self._armed = armed = await self._creation.create()
         source = self._core.sources.by_name.get(armed.wait.display)
         self._frame = (source.name, source.epoch, source.frame) if source is not None else self._frame
-        self._known_dialogs = frozenset(self._dialogs())
+        self._known_dialogs = frozenset(self._find_dialogs())
         # What is there now must be known before anything is done, where only another look counts.
         asks_quiet = acts and any(isinstance(leaf, Stable) for leaf in leaves(armed.wait.spec.until))
         within_s = _VERDICT_S if self._wait.policy.fresh else _LOOK_S if asks_quiet else 0.0
@@ -89,7 +89,7 @@ class FollowedWait:
             await Callback[Polled](judged)
         else:
             await self._call.started()
-        self._watch(_LONGEST_S, _ACTING_S)
+        self._watch_end(_LONGEST_S, _ACTING_S)
         if acts:
             self._note_action(is_over=False)
 
@@ -102,18 +102,18 @@ class FollowedWait:
         assert self._armed is not None
         self._core.waits.note_launch(pid, self._armed.wait.wait_id if self._in_opened else "")
 
-    def _watch(self, block_s: float, fetched_s: float, resume: Resume[bool] | None = None) -> Callable[[], None]:
+    def _watch_end(self, block_s: float, fetched_s: float, resume: Resume[bool] | None = None) -> Callable[[], None]:
         assert self._armed is not None
         take = partial(self._take_end, resume)
         self._give_up = self._core.waits.when_ended(self._armed.wait.wait_id, block_s, take, fetched_s=fetched_s)
-        return self._leave
+        return self._stop_watching
 
     def _take_end(self, resume: Resume[bool] | None, outcome: Polled | AcudError) -> None:
         self._ended = outcome.info if isinstance(outcome, Polled) and outcome.has_ended else None
         if resume is not None:
             resume(True)
 
-    def _leave(self) -> None:
+    def _stop_watching(self) -> None:
         if self._give_up is not None:
             self._give_up()
 
@@ -127,7 +127,7 @@ class FollowedWait:
         """End it without a verdict for that `reason`; return what became of it ("": it was never armed)."""
         if self._armed is None:
             return ""
-        self._leave()
+        self._stop_watching()
         wait_id = self._armed.wait.wait_id
         try:
             self._core.waits.cancel(wait_id, reason[:_MAX_REASON])
@@ -135,7 +135,7 @@ class FollowedWait:
             return f"its wait {wait_id} had ended before: {self._core.waits.find(wait_id).state.value}"
         return f"its wait {wait_id} is cancelled"
 
-    async def follow(self, answer_s: float) -> None:
+    async def await_end_or_dialog(self, answer_s: float) -> None:
         """Return when it has ended, when a dialog has come that asks for an answer, or when the call is to be answered,
         which takes `answer_s` more.
 
@@ -143,15 +143,15 @@ class FollowedWait:
         """
         await self.arm(acts=False)
         self._note_action(is_over=True)
-        self._leave()
+        self._stop_watching()
         if self._ended is None and not self._is_asked:
             await first(self._call.later, self._await_end(answer_s), self._await_question())
 
     async def _await_end(self, answer_s: float) -> bool:
         left_s = max(self._until_s - self._core.clock.monotonic_s(), 0.0)
-        return await Callback[bool](partial(self._watch, left_s, FETCH_S + answer_s))
+        return await Callback[bool](partial(self._watch_end, left_s, FETCH_S + answer_s))
 
-    def _dialogs(self) -> list[int]:
+    def _find_dialogs(self) -> list[int]:
         watched = self._display
         return [] if watched is None else [one.window_id for one in watched.windows if one.kind == "dialog"]
 
@@ -163,7 +163,7 @@ class FollowedWait:
     async def _await_question(self) -> bool | None:
         """Return True once a new dialog stands still; None where no display is watched."""
         while (watched := self._display) is not None:
-            new = next((one for one in self._dialogs() if one not in self._known_dialogs), None)
+            new = next((one for one in self._find_dialogs() if one not in self._known_dialogs), None)
             if new is None:
                 await sleep(self._core.loop, _POLL_S)
                 continue
@@ -172,7 +172,7 @@ class FollowedWait:
             still = await Callback[ActiveWait](partial(self._core.waits.run_transient, spec, watched))
             if still.state is WaitState.RESOLVED:
                 await self._await_verdict()
-                if new in self._dialogs():
+                if new in self._find_dialogs():
                     self._is_asked = True
                     return True
             self._known_dialogs |= {new}
@@ -186,7 +186,7 @@ class FollowedWait:
             await sleep(self._core.loop, _POLL_S)
 
     def describe(self) -> ActionWait | None:
-        """Return how it stands (None: it was never armed)."""
+        """Return the wait's present state (None: it was never armed)."""
         if self._armed is None:
             return None
         wait = self._core.waits.find(self._armed.wait.wait_id)

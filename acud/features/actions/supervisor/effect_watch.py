@@ -111,10 +111,10 @@ class EffectWatch:
         # Where an effect shows: not in a button itself, what moves, or the widget that loses the focus.
         focus = run.before.focus
         area = run.area
-        boxes = [_rim(beside)] if beside is not None and _rim(beside).area < _WHOLE * area.box.area else []
+        boxes = [_rim_of(beside)] if beside is not None and _rim_of(beside).area < _WHOLE * area.box.area else []
         loses_focus = focus is not None and focus.box is not None and focus.box.area < area.box.area // 4
         if loses_focus and focus is not None and focus.box is not None and not is_same(focus, run.before.at):
-            boxes.append(_rim(focus.box))
+            boxes.append(_rim_of(focus.box))
         self._area = without(area, *boxes, *run.moving)
         self._until_s = run.now_s() + run.request.timeout_s
         self._moved_by_itself = bool(run.moving)
@@ -198,7 +198,7 @@ _KINDS = {"normal": "window", "dialog": "dialog", "popup": "popup"}
 _CHANGES = {"opened": "opened", "closed": "closed", "retitled": "got another title"}
 
 
-def _rim(box: Rect) -> Rect:
+def _rim_of(box: Rect) -> Rect:
     return Rect(box.x - _RIM_PX, box.y - _RIM_PX, box.w + 2 * _RIM_PX, box.h + 2 * _RIM_PX)
 
 
@@ -208,7 +208,7 @@ def _is_covered(area: EffectArea) -> bool:
 
 
 def _find_doubt(active: ActiveWait) -> str:
-    """Return why what changed may be others' ("": it is not)."""
+    """Return why the change may be another program's ("": no doubt)."""
     view_state = active.machine.view_state
     return view_state.changes[0].doubt or view_state.changes[0].unsure if view_state is not None else ""
 
@@ -227,13 +227,13 @@ async def add_effects(run: InstructionRun, ending: InstructionEnding) -> Instruc
     is_read_back = ending.status == "verified" and ending.field is not None
     if run.request.timeout_s <= 0 or (is_read_back and not run.is_last and not run.new_windows()):
         changes = window_changes(run.origin.windows, run.watched.windows)
-        return replace(ending, effects=ActionEffects(changes, focus=_focus(run, None)))
+        return replace(ending, effects=ActionEffects(changes, focus=_describe_focus(run, None)))
     await run.steps.idle(run.watched, _SETTLED_S, _SETTLE_TIMEOUT_S, run.seen_in(without(run.area, *run.moving)))
     now = await _look_after(run)
     effects = ActionEffects(
         windows=window_changes(run.origin.windows, run.watched.windows),
-        dialogs=_dialogs(run, now),
-        focus=_focus(run, now.focus),
+        dialogs=_list_dialogs(run, now),
+        focus=_describe_focus(run, now.focus),
         unread=now.unread if run.watched.focused else "",
     )
     return replace(ending, effects=effects)
@@ -263,8 +263,8 @@ async def _look_after(run: InstructionRun) -> Observed:
     return replace(now, dialogs=tuple(with_text if one is silent else one for one in now.dialogs))
 
 
-def _dialogs(run: InstructionRun, now: Observed) -> tuple[OpenDialog, ...]:
-    """Return the open dialogs, those that were not there before first."""
+def _list_dialogs(run: InstructionRun, now: Observed) -> tuple[OpenDialog, ...]:
+    """Return the open dialogs; those that opened since the instruction began come first."""
     ids = {one.window_id for one in run.origin.windows}
     before = {(one.title, one.texts, one.buttons) for one in run.origin.before.dialogs}
     marked = [
@@ -276,6 +276,6 @@ def _dialogs(run: InstructionRun, now: Observed) -> tuple[OpenDialog, ...]:
     return tuple(sorted(marked, key=lambda one: not one.is_new)[:MAX_TOLD])
 
 
-def _focus(run: InstructionRun, widget: WidgetNow | None) -> FocusNow:
+def _describe_focus(run: InstructionRun, widget: WidgetNow | None) -> FocusNow:
     words = (widget.role, widget.name) if widget is not None else ()
     return focus_now(run.watched.windows, run.watched.focused, run.origin.focused, *words)

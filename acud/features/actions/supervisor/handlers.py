@@ -39,7 +39,7 @@ class _ActionCall:
         self._call = call
         self._view = picture_views.parse(request.view) if request.view else None
         named = request.display or ("" if request.task_id else self._find_display())
-        self._place = self._core.ports.tasks.place(request.task_id, request.target, named)
+        self._place = self._core.ports.tasks.find_place(request.task_id, request.target, named)
         self._target = parse_target(request.target, self._place.display)
         self._wait = self._create_wait()
         self._log = self._core.ports.tasks.begin_action(
@@ -64,9 +64,9 @@ class _ActionCall:
 
     def begin(self) -> None:
         """Begin, once the start of the request is on disk."""
-        StepTask(self._carry_out(), self._call.later, self._answer).begin()
+        StepTask(self._carry_out(), self._call.later, self._send_reply).begin()
 
-    def _answer(self, outcome: ActionReply | AcudError) -> None:
+    def _send_reply(self, outcome: ActionReply | AcudError) -> None:
         """Reply; neither a picture nor what the clipboard held is stored for a repeat."""
         if isinstance(outcome, AcudError):
             self._log(outcome, None)
@@ -81,7 +81,7 @@ class _ActionCall:
         """Do the actions, and return the answer. Raises: AcudError."""
         request = self._request
         watched = await self._core.displays.find_display(self._target.display)
-        sequence = await self._prepare(watched)
+        sequence = await self._prepare_actions(watched)
         before = watched.windows, watched.focused
         if (wait := self._wait) is not None:
             await wait.arm()
@@ -94,7 +94,7 @@ class _ActionCall:
             ) from fault
         if wait is not None:
             shows_s = request.settle_timeout_s + _PICTURE_S if request.picture else 0.0
-            await wait.follow(shows_s)
+            await wait.await_end_or_dialog(shows_s)
         settled = picture = None
         note = "" if request.lease else self._core.takeovers.take_note(watched)
         if request.picture:
@@ -118,15 +118,15 @@ class _ActionCall:
             settled=settled,
             picture=picture,
             note=note,
-            effects=_effects(watched, *before),
+            effects=_describe_effects(watched, *before),
             wait=wait.describe() if wait is not None else None,
         )
         points = {"points": done.pressed} if done.pressed else {}
         self._log(None, {"display": reply.display, "done": reply.done, **points})
         return reply
 
-    async def _prepare(self, watched: WatchedDisplay) -> ActionSequence:
-        """Find what the points are pixels of, and check every one."""
+    async def _prepare_actions(self, watched: WatchedDisplay) -> ActionSequence:
+        """Find the picture that the points are pixels of, and check every point."""
         if self._target.window or (self._view and self._view.window):
             await Callback[None](partial(self._core.window_list_ready.when_known, watched))
         self._core.takeovers.check(watched, self._request.lease)
@@ -137,7 +137,7 @@ class _ActionCall:
         return ActionSequence(self._steps, watched, actions, self._request.lease, self._call, window, self._wait)
 
 
-def _effects(watched: WatchedDisplay, windows: tuple[WindowInfo, ...], focused: int) -> ActionEffects:
+def _describe_effects(watched: WatchedDisplay, windows: tuple[WindowInfo, ...], focused: int) -> ActionEffects:
     changes = window_changes(windows, watched.windows)
     return ActionEffects(changes, focus=focus_now(watched.windows, watched.focused, focused))
 

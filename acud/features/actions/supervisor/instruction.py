@@ -57,7 +57,7 @@ def place_of(steps: DisplaySteps, request: GuiDo, instruction: Instruction) -> I
     view = picture_views.parse(request.view) if request.view else None
     shown = view.display if view else steps.core.ports.elements.display_of(*instructions.places(instruction))
     named = request.display or ("" if request.task_id else shown)
-    place = steps.core.ports.tasks.place(request.task_id, request.target, named)
+    place = steps.core.ports.tasks.find_place(request.task_id, request.target, named)
     return InstructionPlace(parse_target(request.target, place.display), place.task_id)
 
 
@@ -121,12 +121,12 @@ def begin_instruction(steps: DisplaySteps, request: GuiDo, caller: InstructionCa
     Raises: as RunningInstruction.
     """
     running = RunningInstruction(steps, request, caller, InstructionContext())
-    task = StepTask(running.carry_out(), caller.later, partial(_answer, caller))
+    task = StepTask(running.carry_out(), caller.later, partial(_send_reply, caller))
     task.begin()
     return partial(_give_up, task, running)
 
 
-def _answer(caller: InstructionCaller, outcome: DoReply | AcudError) -> None:
+def _send_reply(caller: InstructionCaller, outcome: DoReply | AcudError) -> None:
     if isinstance(outcome, AcudError):
         caller.fail(outcome)
     else:
@@ -149,11 +149,11 @@ async def follow(run: InstructionRun, instruction: Instruction) -> InstructionEn
     """Carry out `instruction`. Raises: InstructionOver where it ends early."""
     match instruction:
         case ClickOn():
-            return await _click(run, instruction)
+            return await _click_on(run, instruction)
         case TickBox():
-            return await _tick(run, instruction)
+            return await _tick_box(run, instruction)
         case HoverOver():
-            return await _hover(run, instruction)
+            return await _hover_over(run, instruction)
         case TypeInto():
             return await type_into(run, instruction)
         case SelectIn():
@@ -163,21 +163,21 @@ async def follow(run: InstructionRun, instruction: Instruction) -> InstructionEn
         case ScrollBy():
             return await scroll_by(run, instruction)
         case DragTo():
-            return await _drag(run, instruction)
+            return await _drag_to(run, instruction)
         case PressKeys():
-            return await _press(run, instruction)
+            return await _press_keys(run, instruction)
 
 
-async def _click(run: InstructionRun, instruction: ClickOn) -> InstructionEnding:
+async def _click_on(run: InstructionRun, instruction: ClickOn) -> InstructionEnding:
     found = await run.find(instruction.at)
-    await run.prepare(found.point)
+    await run.record_before(found.point)
     await run.approach(found.point)
     await run.act(Click(found.point, instruction.button, instruction.count))
     beside = found.box if found.role in _SILENT else None
     return await verify(run, did_text(instruction, found), found.point, beside=beside)
 
 
-async def _tick(run: InstructionRun, instruction: TickBox) -> InstructionEnding:
+async def _tick_box(run: InstructionRun, instruction: TickBox) -> InstructionEnding:
     found, word = await run.find(instruction.at, verb="tick"), "ticked" if instruction.is_on else "not ticked"
     if found.checked is None:
         words = "nothing was done: whether it is ticked cannot be seen; click … clicks it in any case"
@@ -185,13 +185,13 @@ async def _tick(run: InstructionRun, instruction: TickBox) -> InstructionEnding:
     if found.checked == instruction.is_on:
         return InstructionEnding("verified", f"nothing had to be done: it is {word}", verdict=yes(f"it is {word}"))
     did, until_s = did_text(instruction, found), run.now_s() + run.request.timeout_s
-    await run.prepare(found.point)
+    await run.record_before(found.point)
     await run.approach(found.point)
     await run.act(Click(found.point))
     if run.request.expect is not None or run.request.timeout_s <= 0:
         return await verify(run, did, found.point)
     while True:
-        await run.settle()
+        await run.await_stillness()
         now = await run.search(instruction.at, verb="tick")
         if now.status != "found":
             return await verify(run, did, found.point)
@@ -201,25 +201,25 @@ async def _tick(run: InstructionRun, instruction: TickBox) -> InstructionEnding:
             return await conclude(run, did, no(f"it is not {word}"))
 
 
-async def _hover(run: InstructionRun, instruction: HoverOver) -> InstructionEnding:
+async def _hover_over(run: InstructionRun, instruction: HoverOver) -> InstructionEnding:
     found = await run.find(instruction.at, may_be_disabled=True)
-    await run.prepare(found.point)
+    await run.record_before(found.point)
     await run.act(Move(found.point))
     return await verify(run, did_text(instruction, found), found.point)
 
 
-async def _drag(run: InstructionRun, instruction: DragTo) -> InstructionEnding:
+async def _drag_to(run: InstructionRun, instruction: DragTo) -> InstructionEnding:
     start = await run.find(instruction.start, verb="drag")
     to = await run.find(instruction.to, verb="drop", to=True)
-    await run.prepare(start.point, to.point)
+    await run.record_before(start.point, to.point)
     await run.approach(start.point)
     await run.act(Drag(to.point, start.point))
     return await verify(run, did_text(instruction, start), start.point, to.point)
 
 
-async def _press(run: InstructionRun, instruction: PressKeys) -> InstructionEnding:
-    await run.prepare()
-    await run.stand()
+async def _press_keys(run: InstructionRun, instruction: PressKeys) -> InstructionEnding:
+    await run.record_before()
+    await run.let_movement_pass()
     await run.act(Key(instruction.chord))
     return await verify(run, instruction_text(instruction), moves_caret=_moves_caret(instruction.chord))
 

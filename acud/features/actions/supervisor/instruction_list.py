@@ -37,7 +37,7 @@ class InstructionList:
         self._request = request
         self._call = call
         self._words = (request.instruction, *request.then)
-        self._parsed = [self._parse(number) for number in range(len(self._words))]
+        self._parsed = [self._parse_instruction(number) for number in range(len(self._words))]
         self._now_s = steps.core.clock.monotonic_s
         self._until_s = self._now_s() + request.block_s
         self._wait = self._create_wait()
@@ -45,7 +45,7 @@ class InstructionList:
         self._origin: InstructionRun | None = None
         self._running = self._make_next()
 
-    def _parse(self, number: int) -> Instruction:
+    def _parse_instruction(self, number: int) -> Instruction:
         try:
             return instructions.parse(self._words[number])
         except InvalidRequest as fault:
@@ -68,8 +68,8 @@ class InstructionList:
         return RunningInstruction(self._steps, one, self._call, InstructionContext(self._wait, self._origin, is_last))
 
     def begin(self) -> None:
-        """Begin; the call is answered with what came of it."""
-        StepTask(self._carry_out(), self._call.later, self._answer).begin()
+        """Begin the instructions; their outcome answers the call."""
+        StepTask(self._carry_out(), self._call.later, self._send_reply).begin()
 
     async def _carry_out(self) -> DoReply:
         """Carry out one after the other, until one fails; return the answer. Raises: AcudError."""
@@ -87,23 +87,23 @@ class InstructionList:
                 break
             self._running = self._make_next()
         if self._request.then:
-            reply = self._summary(reply)
+            reply = self._summarise_replies(reply)
         if reply.left or reply.status not in ("verified", "unverified"):
             reply = replace(reply, message=f"{reply.message}{self._cancel_wait(reply.message)}")
         elif self._wait is not None:
-            await self._wait.follow(_SETTLE_TIMEOUT_S + _PICTURE_S)
+            await self._wait.await_end_or_dialog(_SETTLE_TIMEOUT_S + _PICTURE_S)
         return await self._add_picture(reply) if self._request.picture else reply
 
-    def _answer(self, outcome: DoReply | AcudError) -> None:
+    def _send_reply(self, outcome: DoReply | AcudError) -> None:
         if isinstance(outcome, AcudError):
-            self._fail(outcome)
+            self._send_fault(outcome)
             return
         wait = self._wait
         reply = outcome if wait is None else replace(outcome, wait=wait.describe())
         kept = replace(reply, picture=None, field=None, effects=None)
         self._call.reply(reply, None if wait is None else wait.mark_seen, kept)
 
-    def _fail(self, fault: AcudError) -> None:
+    def _send_fault(self, fault: AcudError) -> None:
         """Answer with the fault, with what was done before it and what became of the wait."""
         done, facts, words = len(self._replies), fault.facts, fault.message
         if self._request.then and done < len(self._parsed):
@@ -117,7 +117,7 @@ class InstructionList:
         outcome = wait.cancel(reason) if wait is not None else ""
         return f"; {outcome}" if outcome else ""
 
-    def _summary(self, last: DoReply) -> DoReply:
+    def _summarise_replies(self, last: DoReply) -> DoReply:
         """Return the answer of a list: `last`, with what was done before it and what is left."""
         replies, count = self._replies, len(self._words)
         good = [one for parsed, one in zip(self._parsed, replies, strict=False) if _went_well(parsed, one)]

@@ -67,7 +67,7 @@ class InstructionContext(NamedTuple):
 
 
 class InstructionOver(Exception):
-    """Ends an instruction before it is through: `ending` is its outcome."""
+    """Ends an instruction early: `ending` is its outcome."""
 
     def __init__(self, ending: InstructionEnding) -> None:
         super().__init__(ending.message)
@@ -99,9 +99,9 @@ class InstructionRun:
         """Whether it is known what there was before anything was done."""
         self.before = Observed()
         self.area = EffectArea(Rect(0, 0, 0, 0))
-        """Where the effect can show; see `prepare`."""
+        """Where the effect can show; see `record_before`."""
         self.reached = 0
-        """The X window that input is for (0: any); see `prepare`."""
+        """The X window that input is for (0: any); see `record_before`."""
         self.moving: tuple[Rect, ...] = ()
         """What of it changed by itself before anything was done."""
         self.later = call.later
@@ -133,7 +133,7 @@ class InstructionRun:
             kept = Misdirection(window.window_id, dialog.window_id, is_kept=True)
             raise await explain(self.steps, self.watched, None, kept)
 
-    async def prepare(self, *points: Point) -> None:
+    async def record_before(self, *points: Point) -> None:
         """Record what there is before anything is done at `points` (none: by the keyboard), which window that is for,
         and where an effect of it can show.
         """
@@ -184,7 +184,7 @@ class InstructionRun:
         return self.steps.observe(self.watched, ObserveAsk(read_text=True), box)
 
     def new_windows(self) -> list[WindowInfo]:
-        """Return the windows that were not there before, topmost first."""
+        """Return the windows that opened since the instruction began, topmost first."""
         was = {one.window_id for one in self.windows}
         return [one for one in self.watched.windows if one.window_id not in was]
 
@@ -279,18 +279,18 @@ class InstructionRun:
     async def follow_wait(self) -> None:
         """Return when the wait after the last instruction has ended, or is followed no longer."""
         if self._wait is not None and self.is_last:
-            await self._wait.follow(_ANSWER_S)
+            await self._wait.await_end_or_dialog(_ANSWER_S)
 
     async def approach(self, point: Point) -> None:
         """Move the pointer there and let pass what that lights up, so that the effect alone is measured."""
         await self.act(Move(point))
-        await self.stand()
+        await self.let_movement_pass()
         self.baseline = ""
 
-    async def stand(self) -> None:
+    async def let_movement_pass(self) -> None:
         """Let pass what moves, and record what goes on moving where an effect could show."""
         before = self.make_baseline()
-        if await self.settle():
+        if await self.await_stillness():
             return
         box = (await self.change(_MOVED_S, baseline=before)).box
         self.moving = () if box is None else (box.shift(self.area.box.x, self.area.box.y),)
@@ -300,7 +300,7 @@ class InstructionRun:
         source = self.steps.pixels(self.watched)
         return self.core.waits.targets.make_token(source, source.frame)
 
-    def settle(self) -> Callback[bool]:
+    def await_stillness(self) -> Callback[bool]:
         """Await that what was reached has been still for a moment; False where it moves on for longer."""
         return self.steps.idle(self.watched, _QUIET_S, _QUIET_TIMEOUT_S, self.seen_in(self.area))
 

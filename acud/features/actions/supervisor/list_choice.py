@@ -43,7 +43,7 @@ _MENUS = ("menu", "menu item", "menu bar", "push button", "button", "toggle butt
 async def choose(run: InstructionRun, instruction: SelectIn) -> InstructionEnding:
     """Choose `option` in what `at` describes, or among what is on the screen."""
     if not instruction.at:
-        return await _select(run, instruction, await run.find(instruction.option, verb="select"))
+        return await _select_option(run, instruction, await run.find(instruction.option, verb="select"))
     found = await run.find(instruction.at, verb="choose")
     if found.box is not None and found.box.h >= _LIST_MIN_H_PX:
         return await _choose_in_list(run, instruction, found, found.box)
@@ -59,33 +59,33 @@ async def _choose_in_list(
     if found.status != "found":
         if not is_out_of_view(found):
             run.give_up(found, instruction.option)
-        await run.prepare(control.point)
+        await run.record_before(control.point)
         wheel = WheelSearch(run, Scrollable(box, control.point), run.now_s() + _SCROLL_S)
         found = await wheel.search(found, look)
         if found.status != "found":
             is_unknown = wheel.is_late or found.status == "unknown"
             words = f"nothing was chosen: it was scrolled to both ends: {explain_search(found, instruction.option)}"
             return InstructionEnding("unknown" if is_unknown else "not_found", words)
-    return await _select(run, instruction, found.candidates[0])
+    return await _select_option(run, instruction, found.candidates[0])
 
 
-async def _select(run: InstructionRun, instruction: SelectIn, option: Candidate) -> InstructionEnding:
+async def _select_option(run: InstructionRun, instruction: SelectIn, option: Candidate) -> InstructionEnding:
     did = did_text(instruction, option)
-    await run.prepare(option.point)
+    await run.record_before(option.point)
     await run.approach(option.point)
     await run.act(Click(option.point))
-    await run.settle()
+    await run.await_stillness()
     now = await run.observe(point=option.point)
     effect = describe_toggle(run.before.at, now.at)
     reads = now.choice.reads if now.choice is not None else ()
     if run.request.expect is None and is_chosen(unquote(instruction.option), reads):
-        return await _end_read(run, did, "the list has it selected")
+        return await _end_verified(run, did, "the list has it selected")
     if run.request.expect is None and effect:
         return await conclude(run, did, yes(effect))
     return await verify(run, did, option.point)
 
 
-async def _end_read(
+async def _end_verified(
     run: InstructionRun, did: str, detail: str, method: Literal["accessibility", "ocr"] = "accessibility"
 ) -> InstructionEnding:
     words = f"{did}: done, and read back: {detail}"
@@ -106,13 +106,13 @@ class _PopupChoice:
         self._did = instruction_text(instruction)
 
     async def choose(self) -> InstructionEnding:
-        """Open it, click the option and read back the choice."""
+        """Open the list, click the option and read back the choice."""
         run, point = self._run, self._control.point
-        await run.prepare(point)
+        await run.record_before(point)
         await run.approach(point)
         await run.act(Click(point))
         self._until_s = run.now_s() + _OPEN_S
-        found = await self._open()
+        found = await self._open_list()
         if found is None:
             words = f"{self._did}: it was clicked and nothing opened"
             return await add_effects(run, InstructionEnding("unverified", words, self._did, no("nothing opened")))
@@ -120,13 +120,13 @@ class _PopupChoice:
         if found.status != "found" and self._popup and is_out_of_view(found):
             middle = Point(self._box.x + self._box.w // 2, self._box.y + self._box.h // 2)
             wheel = WheelSearch(run, Scrollable(self._box, middle), run.now_s() + _SCROLL_S)
-            found = await wheel.search(found, self._look)
+            found = await wheel.search(found, self._search_option)
             is_late = wheel.is_late
         if found.status != "found":
-            return await self._close(found, is_late=is_late)
-        return await self._pick(found.candidates[0])
+            return await self._close_list(found, is_late=is_late)
+        return await self._click_option(found.candidates[0])
 
-    async def _open(self) -> Found | None:
+    async def _open_list(self) -> Found | None:
         """Return what is found in the list that opens; None where nothing opens.
 
         The list is its own window, where the toolkit makes one; else it is where the display changed, and is looked at
@@ -143,7 +143,7 @@ class _PopupChoice:
                     return found
                 self._box, self._popup = box, popup.window_id if popup is not None else 0
                 before, began_s = run.make_baseline(), run.now_s()
-                found = await self._look()
+                found = await self._search_option()
                 if next(looks) < _FREE_LOOKS:  # a look that takes long is not the program's time
                     self._until_s += run.now_s() - began_s
             left_s = self._until_s - run.now_s()
@@ -154,22 +154,22 @@ class _PopupChoice:
             elif (await run.change(left_s, _OPEN_SETTLE_S, area=EffectArea(run.screen), baseline=before)).box is None:
                 return found  # a list may be there before its rows are painted
 
-    def _look(self) -> Steps[Found]:
+    def _search_option(self) -> Steps[Found]:
         return self._run.search(self._instruction.option, verb="select", place=self._box)
 
-    async def _close(self, found: Found, *, is_late: bool) -> InstructionEnding:
+    async def _close_list(self, found: Found, *, is_late: bool) -> InstructionEnding:
         assert found.status != "found"
         late = "; the time was over" if is_late else ""
         words = f"the list was opened and closed again: {explain_search(found, self._instruction.option)}{late}"
         await self._run.act(Key("Escape"))
         return InstructionEnding("unknown" if is_late else found.status, words)
 
-    async def _pick(self, option: Candidate) -> InstructionEnding:
+    async def _click_option(self, option: Candidate) -> InstructionEnding:
         run, point = self._run, option.point
         self._did = did_text(self._instruction, option)
         if not self._box.holds(point.x, point.y):
             beside = Found("not_found", reason=f"{point.x},{point.y} lies beside the list")
-            return await self._close(beside, is_late=False)
+            return await self._close_list(beside, is_late=False)
         run.baseline, run.moving = "", ()
         await run.act(Click(point))
         self._until_s = run.now_s() + max(_CLOSES_S, run.request.timeout_s)
@@ -177,7 +177,7 @@ class _PopupChoice:
             if run.now_s() >= self._until_s:
                 return await self._end_unread("the list stays open")
             await sleep(run.core.loop, _POLL_S)
-        await run.settle()
+        await run.await_stillness()
         if run.request.expect is not None:
             return await verify(run, self._did, self._control.point)
         if run.request.timeout_s <= 0:
@@ -189,7 +189,7 @@ class _PopupChoice:
         choice = now.choice if now.choice is not None and now.choice.role == "combo box" else None
         reads = choice.reads if choice is not None else ()
         if is_chosen(option, reads):
-            return await _end_read(run, self._did, "the list reads what was chosen")
+            return await _end_verified(run, self._did, "the list reads what was chosen")
         if choice is not None and len([one for one in reads if one != choice.name]) > 0:
             reading = FieldReading("different", choice.quoted, method="accessibility")
             words = f"{self._did}: done; not as it should be: the list reads something else"
@@ -197,9 +197,9 @@ class _PopupChoice:
             return await add_effects(run, ending)
         if self._control.role in _MENUS and choice is None:
             return await verify(run, self._did, self._control.point)
-        return await self._recognise(option, now.unread)
+        return await self._verify_by_ocr(option, now.unread)
 
-    async def _recognise(self, option: str, reason: str) -> InstructionEnding:
+    async def _verify_by_ocr(self, option: str, reason: str) -> InstructionEnding:
         """Read the pixels of a list whose program does not report the choice; a program may show that late."""
         run, box = self._run, self._control.box
         inside = box.intersect(run.screen) if box is not None else None
@@ -209,7 +209,7 @@ class _PopupChoice:
         spec = WaitSpec(Text(option), run.seen_in(EffectArea(inside)), left_s, judge=JudgeName.OCR)
         verdict = (await run.judge(spec, reads_back=True)).machine.verdict
         if verdict.answer is Answer.YES:
-            return await _end_read(run, self._did, "what was chosen can be read in it (OCR)", "ocr")
+            return await _end_verified(run, self._did, "what was chosen can be read in it (OCR)", "ocr")
         if verdict.answer is Answer.UNKNOWN:
             return await self._end_unread(verdict.detail)
         because = f"{reason}; " if reason else ""

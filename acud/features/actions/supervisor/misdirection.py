@@ -137,9 +137,9 @@ def count_shown(typed: str, lines: Sequence[str]) -> int:
     than `_FEWEST`. White space, case and a caret at the end do not count.
     """
     places = [n for n, letter in enumerate(typed, 1) if not letter.isspace()]
-    wanted = _squash(typed)
+    wanted = _fold_text(typed)
     read, ends = "", list[int]()
-    for line in map(_squash, lines):
+    for line in map(_fold_text, lines):
         read += line
         ends += [len(read), len(read) - 1] if line.endswith(CARET) else [len(read)]
     starts = [n for n in range(len(read)) if read.startswith(wanted[:_FEWEST], n)]
@@ -148,7 +148,7 @@ def count_shown(typed: str, lines: Sequence[str]) -> int:
     return places[shown - 1] if shown >= _FEWEST else 0
 
 
-def _squash(text: str) -> str:
+def _fold_text(text: str) -> str:
     return "".join(text.split()).casefold()
 
 

@@ -34,10 +34,10 @@ async def scroll_by(run: InstructionRun, instruction: ScrollBy) -> InstructionEn
         point = (await run.find(instruction.at, may_be_disabled=True)).point
     else:
         middle = run.middle()
-        await run.prepare(middle)
+        await run.record_before(middle)
         places = (await run.observe(point=middle, hint="")).scrollables
         point = places[0].at if places else middle
-    await run.prepare(point)
+    await run.record_before(point)
     await run.approach(point)
     await run.act(Scroll(instruction.direction, instruction.amount, point))
     did = f"{instruction_text(instruction)} (the wheel was turned at {point.x},{point.y})"
@@ -63,13 +63,13 @@ class WheelSearch:
 
     async def search(self, found: Found, look: Look) -> Found:
         """Turn and `look`, after a look that brought `found`, until one finds it; return what the last look brought."""
-        while await self._turn():
+        while await self._turn_wheel():
             found = await look()
             if found.status == "found":
                 break
         return found
 
-    async def _turn(self) -> bool:
+    async def _turn_wheel(self) -> bool:
         """Turn once more; return whether something moved: False at both ends, and when the time is over."""
         run = self._run
         while True:
@@ -105,16 +105,16 @@ class ScrollSearch:
 
     async def scroll(self) -> InstructionEnding:
         """Look first, as it may be in view already; then scroll one thing after the other."""
-        run, found = self._run, await self._look()
+        run, found = self._run, await self._search_widget()
         if found.status == "found":
             return await self._end_in_view(found)
         if self._instruction.at:
             at = await run.find(self._instruction.at, may_be_disabled=True)
-            await run.prepare(at.point)
-            named = Scrollable(at.box if at.box is not None else self._around(at.point), at.point)
+            await run.record_before(at.point)
+            named = Scrollable(at.box if at.box is not None else self._find_scrolled_box(at.point), at.point)
         else:
             named = None
-            await run.prepare(run.middle())
+            await run.record_before(run.middle())
         while (place := named or await self._find_next()) is not None:
             self._tried.append((place.box.w, place.box.h))
             wheel = WheelSearch(run, place, self._until_s)
@@ -123,14 +123,14 @@ class ScrollSearch:
             if found.status == "found":
                 return await self._end_in_view(found)
             if wheel.is_late:
-                return await self._end("unknown", f"not met within {_SCROLL_S:.0f} s of scrolling")
+                return await self._make_ending("unknown", f"not met within {_SCROLL_S:.0f} s of scrolling")
             if named is not None:
                 break
         places = "" if len(self._tried) == 1 else f" in {len(self._tried)} places"
         status: Literal["unknown", "not_found"] = "unknown" if found.status == "unknown" else "not_found"
-        return await self._end(status, f"scrolled to both ends{places}: {found.reason}")
+        return await self._make_ending(status, f"scrolled to both ends{places}: {found.reason}")
 
-    async def _look(self) -> Found:
+    async def _search_widget(self) -> Found:
         """Return what was found. Raises: InstructionOver where scrolling would bring nothing else."""
         found = await self._run.search(self._instruction.to, may_be_disabled=True)
         if found.status != "found" and not is_out_of_view(found):
@@ -139,13 +139,13 @@ class ScrollSearch:
 
     async def _look_at_rest(self) -> Found:
         """Look, and where it is found look again once all is at rest: it may have been seen while it moved."""
-        found = await self._look()
+        found = await self._search_widget()
         if found.status != "found":
             return found
-        await self._run.settle()
+        await self._run.await_stillness()
         return await self._run.search(self._instruction.to, may_be_disabled=True)
 
-    def _around(self, point: Point) -> Rect:
+    def _find_scrolled_box(self, point: Point) -> Rect:
         """Return where a turn of the wheel at `point` can be seen, where no widget reports what scrolls there."""
         area = self._run.area.box
         return area if area.holds(point.x, point.y) else self._run.screen
@@ -156,15 +156,15 @@ class ScrollSearch:
         now = await self._run.observe(point=middle, hint=unquote(self._instruction.to))
         left = [one for one in now.scrollables if (one.box.w, one.box.h) not in self._tried]
         if not left and not self._tried:
-            return Scrollable(self._around(middle), middle)
+            return Scrollable(self._find_scrolled_box(middle), middle)
         return left[0] if left else None
 
     async def _end_in_view(self, found: Found) -> InstructionEnding:
         point = found.candidates[0].point
         seen = yes(f"in view at {point.x},{point.y} after {self._turned} turns of the wheel")
-        return await self._end("verified", seen.detail, seen)
+        return await self._make_ending("verified", seen.detail, seen)
 
-    async def _end(
+    async def _make_ending(
         self, status: Literal["verified", "not_found", "unknown"], words: str, verdict: Verdict | None = None
     ) -> InstructionEnding:
         did = instruction_text(self._instruction)

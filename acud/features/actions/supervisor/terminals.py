@@ -83,7 +83,7 @@ class _Asked(Protocol):
 
     @property
     def block_s(self) -> float:
-        """After how long it is answered at the latest."""
+        """The longest time until the answer, in seconds."""
 
     @property
     def lines(self) -> int:
@@ -113,14 +113,14 @@ class _TerminalCall(ABC):
         self._log = steps.core.ports.tasks.begin_action(task_id, ActionType.CLI, summary)
 
     def begin(self) -> None:
-        """Begin; the call is answered with what came of it."""
-        StepTask(self._carry_out(), self._call.later, self._answer).begin()
+        """Begin the terminal's work; its outcome answers the call."""
+        StepTask(self._carry_out(), self._call.later, self._send_reply).begin()
 
     @abstractmethod
     async def _carry_out(self) -> TerminalReply:
         """Do what the request asks; return its answer. Raises: AcudError."""
 
-    def _answer(self, outcome: TerminalReply | AcudError) -> None:
+    def _send_reply(self, outcome: TerminalReply | AcudError) -> None:
         """Reply; what programs wrote is not stored for a repeat."""
         if isinstance(outcome, AcudError):
             ended = self._wait.cancel(outcome.message) if self._wait is not None else ""
@@ -147,20 +147,20 @@ class _TerminalCall(ABC):
         if wait is not None:
             FollowedWait(self._core, self._place_wait(wait, task_id), self._call, 0.0)
 
-    async def _arm(self, wait: WaitCreate | None, task_id: str) -> None:
+    async def _arm_wait(self, wait: WaitCreate | None, task_id: str) -> None:
         if wait is not None:
             self._wait = FollowedWait(self._core, self._place_wait(wait, task_id), self._call, self._left_s())
             await self._wait.arm()
 
-    async def _finish(self, state: TerminalState, wait: WaitCreate | None) -> TerminalReply:
+    async def _await_and_read(self, state: TerminalState, wait: WaitCreate | None) -> TerminalReply:
         """Return the answer when the wait has ended, or is in vain, or else at the moment that was asked for."""
         if wait is not None and self._wait is not None:
-            await self._follow(self._wait, state, wait)
+            await self._await_wait_end(self._wait, state, wait)
         elif self._asked.moment != "now":
-            self._settled = await self._settle(self._asked.moment)
-        return await self._read()
+            self._settled = await self._await_moment(self._asked.moment)
+        return await self._read_output()
 
-    async def _follow(self, followed: FollowedWait, state: TerminalState, wait: WaitCreate) -> None:
+    async def _await_wait_end(self, followed: FollowedWait, state: TerminalState, wait: WaitCreate) -> None:
         """Return when the wait has ended. Where it is for text, give it up once the program, or the command of a shell,
         has ended and its text has been judged.
         """
@@ -177,7 +177,7 @@ class _TerminalCall(ABC):
         return await self._find_end()
 
     async def _watch_command(self) -> str | None:
-        return await self._find_end() if await self._settle("done") else None
+        return await self._find_end() if await self._await_moment("done") else None
 
     async def _find_end(self) -> str | None:
         """Return why the wait is in vain, once the text of now has been judged; None where programs go on writing."""
@@ -194,7 +194,7 @@ class _TerminalCall(ABC):
                 return "the command has ended, and what was waited for is not in its text"
             return None
 
-    async def _settle(self, moment: Moment) -> bool:
+    async def _await_moment(self, moment: Moment) -> bool:
         """Return True once the session reaches `moment` (output at rest, command done); False after the time limit."""
         seen: tuple[object, ...] = ()
         since_s, poll_s = self._now_s(), _POLL_S
@@ -217,12 +217,12 @@ class _TerminalCall(ABC):
             return not has_foreground_job(state.pid)
         return moment == "settled" and quiet_s >= _REST_S
 
-    async def _read(self) -> TerminalReply:
+    async def _read_output(self) -> TerminalReply:
         state = await self._terminals.find_state(self._name)
         text = await self._terminals.read_since(state, self._since)
-        return self._describe(state, text, self._since.text)
+        return self._make_reply(state, text, self._since.text)
 
-    def _describe(self, state: TerminalState, text: str, since: str = "", most: int = 0) -> TerminalReply:
+    def _make_reply(self, state: TerminalState, text: str, since: str = "", most: int = 0) -> TerminalReply:
         text = self._core.redaction.redact("\n".join(text.rstrip().split("\n")[-HISTORY_LINES:]))
         shown, left_out = _last_lines(text, most or self._asked.lines or _MOST_LINES)
         return TerminalReply(
@@ -237,7 +237,7 @@ class _TerminalCall(ABC):
 
 
 async def _await_end(followed: FollowedWait) -> str:
-    await followed.follow(0.0)
+    await followed.await_end_or_dialog(0.0)
     return ""
 
 
@@ -254,7 +254,7 @@ class _Opening(_TerminalCall):
     """A session on its way."""
 
     def __init__(self, steps: DisplaySteps, request: TerminalOpen, call: Call) -> None:
-        self._place = steps.core.ports.tasks.place(request.task_id, "screen", request.display)
+        self._place = steps.core.ports.tasks.find_place(request.task_id, "screen", request.display)
         summary = f"open terminal session {request.name}".rstrip()
         super().__init__(steps, request, call, request.name or "new", self._place.task_id, summary)
         self._request = request
@@ -270,12 +270,12 @@ class _Opening(_TerminalCall):
             watched = await self._core.displays.find_display(self._place.display)
             launcher.check_room(watched)
             env = dict(launcher.environment(watched).items() - launcher.inherited.items())
-        state = await self._open(env)
+        state = await self._open_session(env)
         self._name = state.name
-        await self._arm(self._request.wait, self._place.task_id)
-        return await self._finish(state, self._request.wait)
+        await self._arm_wait(self._request.wait, self._place.task_id)
+        return await self._await_and_read(state, self._request.wait)
 
-    async def _open(self, env: dict[str, str]) -> TerminalState:
+    async def _open_session(self, env: dict[str, str]) -> TerminalState:
         """Return the session; `env`: what its programs have of a display."""
         request, inherited = self._request, self._core.program_launcher.inherited
         whole = {**inherited, **env}
@@ -299,7 +299,7 @@ class _Typing(_TerminalCall):
     """Text and keys on their way into a session."""
 
     def __init__(self, steps: DisplaySteps, request: TerminalType, call: Call) -> None:
-        self._task_id = steps.core.ports.tasks.place(request.task_id, "screen", "").task_id
+        self._task_id = steps.core.ports.tasks.find_place(request.task_id, "screen", "").task_id
         summary = f"type into terminal session {request.terminal}"
         super().__init__(steps, request, call, request.terminal, self._task_id, summary)
         self._request = request
@@ -319,13 +319,13 @@ class _Typing(_TerminalCall):
         before = await self._terminals.read_line(state, line - 1)
         self._since = OutputMark(line, checksum_line(before)) if line else _START
         self._before = state.cell if self._keys else was.cell
-        await self._arm(request.wait, self._task_id)
+        await self._arm_wait(request.wait, self._task_id)
         if self._keys:
             self._call.touch()
             if is_apart:
                 self._note_enter()
             await self._terminals.press(state.name, self._keys)
-        return await self._finish(state, request.wait)
+        return await self._await_and_read(state, request.wait)
 
     async def _type_text(self, before: TerminalState) -> tuple[TerminalState, int, bool]:
         """Type the text; return the session then, the line from which on output counts, and whether its echo stands
@@ -369,12 +369,12 @@ class _TerminalReading(_TerminalCall):
     async def _carry_out(self) -> TerminalReply:
         request = self._request
         if request.moment != "now":
-            self._settled = await self._settle(request.moment)
+            self._settled = await self._await_moment(request.moment)
         if request.since:
-            return await self._read()
+            return await self._read_output()
         state = await self._terminals.find_state(self._name)
         _, text = await self._terminals.read_screen(self._name, request.lines)
-        return self._describe(state, text, most=request.lines or state.rows)
+        return self._make_reply(state, text, most=request.lines or state.rows)
 
 
 @handles(TerminalOpen)
@@ -391,7 +391,7 @@ def terminal_type(steps: DisplaySteps, request: TerminalType, call: Call) -> Non
 
 @handles(TerminalRead)
 def terminal_read(steps: DisplaySteps, request: TerminalRead, call: Call) -> None:
-    """Read it at the moment that was asked for."""
+    """Read the session at the moment that was asked for."""
     _TerminalReading(steps, request, call).begin()
 
 
@@ -403,7 +403,7 @@ async def terminal_list(steps: DisplaySteps, request: TerminalList, call: Call) 
 
 @handles(TerminalClose)
 async def terminal_close(steps: DisplaySteps, request: TerminalClose, call: Call) -> TerminalClosed:
-    """Close it once the start of the request is on disk."""
+    """Close the session once the start of the request is on disk."""
     await call.started()
     state = await steps.core.terminals.find_state(request.terminal)
     call.touch()

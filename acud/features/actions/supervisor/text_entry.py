@@ -63,13 +63,13 @@ class TextEntry:
     async def type_text(self) -> InstructionEnding:
         """Focus the field, type the text and read it back; press Return last."""
         run, found = self._run, self._found
-        await run.prepare(*(() if found is None else (found.point,)))
+        await run.record_before(*(() if found is None else (found.point,)))
         field = self._field = run.before.field
         if found is None:
-            await run.stand()
+            await run.let_movement_pass()
         else:
             await run.act(Click(field.first if field is not None and field.first is not None else found.point))
-            await run.settle()
+            await run.await_stillness()
         self._replaces = self._replaces or (field is not None and field.is_value)
         run.baseline = ""  # the click itself draws a ring and a caret
         await run.act(*self._place_caret(field), TypeText(self._instruction.text))
@@ -102,10 +102,10 @@ class TextEntry:
         seen, since_s, delays_s = None, 0.0, chain(_READ_S, repeat(_READ_S[-1]))
         while True:
             await sleep(run.core.loop, next(delays_s))
-            now = await self._look(by_focus=by_focus)
+            now = await self._observe_field(by_focus=by_focus)
             if not by_focus and (now.field is None or (now.field.role, now.field.box) != (before.role, before.box)):
                 by_focus = True  # what was typed may have moved the field
-                now = await self._look(by_focus=True)
+                now = await self._observe_field(by_focus=True)
             field, now_s = now.field, run.now_s()
             if field is None or field.text is None or field.role != before.role:
                 if now_s >= self._until_s:
@@ -120,7 +120,7 @@ class TextEntry:
             if outcome in _GOOD or now_s >= self._until_s or now_s - since_s >= _STANDS_S:
                 return await self._judge_text(outcome, field)
 
-    def _look(self, *, by_focus: bool) -> Steps[Observed]:
+    def _observe_field(self, *, by_focus: bool) -> Steps[Observed]:
         return self._run.observe(point=self._found.point if self._found is not None and not by_focus else None)
 
     async def _judge_text(self, outcome: Outcome, field: WidgetNow) -> InstructionEnding:
@@ -132,16 +132,16 @@ class TextEntry:
         text = field.quoted if is_added or outcome != "as_wanted" else ""
         reading = FieldReading(outcome, text, method="accessibility")
         if self._instruction.enter and not is_good:
-            return await self._end(no(f"{done}; Return was not pressed"), reading)
+            return await self._make_ending(no(f"{done}; Return was not pressed"), reading)
         if self._goes_on:
             return await self._press_return(done, reading)
-        return await self._end(yes(done) if is_good else no(done), reading)
+        return await self._make_ending(yes(done) if is_good else no(done), reading)
 
     @property
     def _goes_on(self) -> bool:
         return self._instruction.enter or self._run.request.expect is not None
 
-    async def _end(self, verdict: Verdict, reading: FieldReading) -> InstructionEnding:
+    async def _make_ending(self, verdict: Verdict, reading: FieldReading) -> InstructionEnding:
         is_good = verdict.answer is Answer.YES
         done = f"done, and read back: {verdict.detail}" if is_good else f"done; not as it should be: {verdict.detail}"
         if reading.outcome == "unreadable":
@@ -161,7 +161,7 @@ class TextEntry:
         changed = (await run.change(left_s, 0.1, area=place)).box
         if changed is None:
             return await self._end_unread(f"{because}nothing changed there")
-        words = _tail(self._instruction.text)
+        words = _cut_tail(self._instruction.text)
         if len(words) < _SHORTEST:
             return await self._end_unread(f"{because}{len(words)} characters are too few to be recognised by OCR")
         area = place or run.area
@@ -177,7 +177,7 @@ class TextEntry:
         if len(words) < len(" ".join(self._instruction.text.split())):
             return await self._end_unread(f"{because}only its last {len(words)} characters can be read there (OCR)")
         inside = box.intersect(run.screen)
-        return await self._check_whole(inside) if self._replaces and inside is not None else await self._recognise()
+        return await self._check_whole(inside) if self._replaces and inside is not None else await self._end_by_ocr()
 
     def _find_place(self) -> EffectArea | None:
         box = self._found.box if self._found is not None else None
@@ -190,20 +190,20 @@ class TextEntry:
         text = " ".join(now.lines)
         read, typed = "".join(text.split()), "".join(self._instruction.text.split())
         if len(read) == len(typed) or (len(read) == len(typed) + 1 and read.endswith(CARET)):
-            return await self._recognise()
+            return await self._end_by_ocr()
         reading = FieldReading("different", text[:MAX_WORDS], method="ocr")
-        return await self._end(no(now.unread or f"{_DONE['different']} (OCR)"), reading)
+        return await self._make_ending(no(now.unread or f"{_DONE['different']} (OCR)"), reading)
 
-    async def _recognise(self) -> InstructionEnding:
+    async def _end_by_ocr(self) -> InstructionEnding:
         reading = FieldReading("as_wanted", method="ocr")
         seen = "what was typed can be read there (OCR)"
-        return await (self._press_return(seen, reading) if self._goes_on else self._end(yes(seen), reading))
+        return await (self._press_return(seen, reading) if self._goes_on else self._make_ending(yes(seen), reading))
 
     async def _end_unread(self, reason: str) -> InstructionEnding:
         reading = FieldReading("unreadable", reason=reason)
         if self._goes_on:
             return await self._press_return("", reading)
-        return await self._end(unknown("engine", reason), reading)
+        return await self._make_ending(unknown("engine", reason), reading)
 
     async def _press_return(self, read: str, reading: FieldReading | None) -> InstructionEnding:
         """Press Return where it is asked for, and see whether it has an effect, or what was expected comes."""
@@ -216,7 +216,7 @@ class TextEntry:
         return await verify(self._run, self._did, note=note, field=reading)
 
 
-def _tail(text: str) -> str:
+def _cut_tail(text: str) -> str:
     """Return the end of `text` in whole words, as a field shows it."""
     words = text.split()
     kept = words[-1:] if words else []

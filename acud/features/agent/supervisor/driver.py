@@ -53,25 +53,25 @@ class Driver:
         return run if end is None else replace(run, state=end.state, reason=end.reason, evidence=end.evidence)
 
     def begin(self) -> None:
-        """Start; the time limit is a timer, so that no model call delays it."""
+        """Start the run; its time limit is a timer, so that no model call delays it."""
         limit_s = self._run.spec.limits.max_time_s
         reason = f"the time limit of {limit_s:g} s is over"
         self._timer = self._core.loop.call_later(limit_s, lambda: self.stop(RunState.ESCALATED, reason))
-        self._task = StepTask(self._drive(), directly, self._on_end)
+        self._task = StepTask(self._carry_out_effects(), directly, self._on_end)
         self._task.begin()
 
     def stop(self, state: RunState, reason: str) -> None:
         """End it from outside: the current effect goes no further, and its outcome is ignored."""
-        if self._machine.take(Stopped(self._now(), state, reason)) is not None:
+        if self._machine.take_event(Stopped(self._now(), state, reason)) is not None:
             self._stepped(self)
             self._task.cancel()
-            self._finish()
+            self._end_run()
 
-    async def _drive(self) -> None:
+    async def _carry_out_effects(self) -> None:
         """Carry out one effect after the other, until one ends the run."""
         effect: machine.Effect | None = self._machine.begin()
         while effect is not None and not isinstance(effect, End):
-            effect = self._machine.take(await self._carry_out(effect))
+            effect = self._machine.take_event(await self._carry_out(effect))
             if effect is not None:
                 self._stepped(self)
 
@@ -79,9 +79,9 @@ class Driver:
         if outcome is not None:
             self.stop(RunState.ESCALATED, str(outcome))
         else:
-            self._finish()
+            self._end_run()
 
-    def _finish(self) -> None:
+    def _end_run(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
         _LOG.info("agent.ended", run=self._run.run_id, state=self.info.state.value, steps=len(self._machine.steps))
@@ -89,28 +89,28 @@ class Driver:
     async def _carry_out(self, effect: Think | RunInstruction | Await | Check) -> machine.Event:
         match effect:
             case Think(messages=messages):
-                return await self._think(messages)
+                return await self._ask_model(messages)
             case RunInstruction():
-                return await self._act(effect)
+                return await self._run_instruction(effect)
             case Await(until=words, timeout_s=timeout_s):
-                active = await self._watch(Criteria(words), timeout_s)
+                active = await self._run_wait(Criteria(words), timeout_s)
                 verdict, (calls, cost) = active.machine.verdict, _get_cost(active)
                 seen = verdict.answer is Answer.YES
                 return Did(self._now(), "seen" if seen else "not seen", verdict.detail, seen, calls, cost)
             case Check(words=words):
                 until = self._run.spec.expect or Criteria(words)
-                active = await self._watch(until, self._core.settings.of(GuiAgentSettings).check_timeout_s)
+                active = await self._run_wait(until, self._core.settings.of(GuiAgentSettings).check_timeout_s)
                 verdict, (calls, cost) = active.machine.verdict, _get_cost(active)
                 return Checked(self._now(), verdict.answer.value, verdict.detail, calls, cost)
 
-    async def _think(self, messages: tuple[ChatMessage, ...]) -> machine.Event:
+    async def _ask_model(self, messages: tuple[ChatMessage, ...]) -> machine.Event:
         try:
             wanted = parse_target(self._run.spec.target, self._watched.name)
             target = (await self._core.fresh_frames.find(wanted)).picture
         except AcudError as fault:
             return Stopped(self._now(), RunState.ESCALATED, f"the screen cannot be seen: {fault}")
         try:
-            result = await self._ask(messages, target)
+            result = await self._send_messages(messages, target)
         except Unavailable as fault:
             return self._note_no_answer(f"the model's answer was lost: {fault.message}")
         turn = result.thought
@@ -122,7 +122,7 @@ class Driver:
     def _note_no_answer(self, fault: str) -> machine.ModelAnswer:
         return machine.ModelAnswer(self._now(), code=Unavailable.code, reason=fault, cost_usd=None)
 
-    def _ask(self, messages: tuple[ChatMessage, ...], target: ScreenshotTarget) -> Callback[JobResult]:
+    def _send_messages(self, messages: tuple[ChatMessage, ...], target: ScreenshotTarget) -> Callback[JobResult]:
         spec, redaction, source = self._run.spec, self._core.redaction, target.source
         ask = ThinkAsk(spec.backend, prompt.SYSTEM, messages, prompt.agent_tools(), spec.model)
         local = self._core.settings.backends[spec.backend].is_local
@@ -146,7 +146,7 @@ class Driver:
         )
         resume(outcome)
 
-    async def _act(self, effect: RunInstruction) -> Did:
+    async def _run_instruction(self, effect: RunInstruction) -> Did:
         spec = self._run.spec
         request = GuiDo(
             effect.instruction[:4000],
@@ -168,9 +168,9 @@ class Driver:
 
     def _begin_instruction(self, request: GuiDo, resume: Resume[DoReply]) -> Callable[[], None]:
         caller = RunCaller(self._core.faults, resume)
-        return partial(caller.drop, self._core.ports.instructions.begin(request, caller))
+        return partial(caller.give_up, self._core.ports.instructions.begin(request, caller))
 
-    def _watch(self, until: Until, timeout_s: float) -> Callback[ActiveWait]:
+    def _run_wait(self, until: Until, timeout_s: float) -> Callback[ActiveWait]:
         spec = self._run.spec
         target = parse_target(spec.target, self._watched.name)
         wait = WaitSpec(until, target, timeout_s, judge=self._judge, task_id=spec.task_id)
@@ -229,18 +229,18 @@ class RunCaller:
 
     def reply(self, body: DoReply, *, stored_body: DoReply) -> None:
         """Take the answer; a run does not store `stored_body`."""
-        self._end(body)
+        self._pass_outcome(body)
 
     def fail(self, fault: AcudError) -> None:
-        self._end(fault)
+        self._pass_outcome(fault)
 
-    def drop(self, give_up: Callable[[str], None]) -> None:
+    def give_up(self, give_up: Callable[[str], None]) -> None:
         """Give up the instruction, because the run has ended."""
         if not self._over:
             self._over = True
             give_up("the run of the agent ended before this did")
 
-    def _end(self, outcome: DoReply | AcudError) -> None:
+    def _pass_outcome(self, outcome: DoReply | AcudError) -> None:
         if not self._over:
             self._over = True
             self._done(outcome)

@@ -60,7 +60,7 @@ async def answer_gui_agent(feature: AgentFeature, request: GuiAgent, call: Call)
     """Begin a run, once its display is up."""
     feature.instructions.check()
     spec = _make_spec(feature, request)
-    place = feature.tasks.place(request.task_id, request.target, request.display)
+    place = feature.tasks.find_place(request.task_id, request.target, request.display)
     target = parse_target(request.target, place.display)
     fresh = await feature.fresh_frames.find(target)
     feature.takeovers.check(fresh.watched, "")
@@ -86,7 +86,7 @@ def _make_spec(feature: AgentFeature, request: GuiAgent) -> RunSpec:
         model=request.model or (settings.model if backend == settings.backend else ""),
         judge=request.judge,
         limits=request.limits or RunLimits(),
-        task_id=feature.tasks.live(request.task_id).task_id if request.task_id else "",
+        task_id=feature.tasks.find_live(request.task_id).task_id if request.task_id else "",
         wake=request.wake,
     )
 

@@ -48,7 +48,7 @@ class Agents:
         for run in self._runs.running():
             step = len(run.steps) + 1
             reason = f"the daemon was restarted during step {step}; look at the screen before going on"
-            self._close(replace(run, state=RunState.ESCALATED, reason=reason))
+            self._record_end(replace(run, state=RunState.ESCALATED, reason=reason))
 
     def start(self, spec: RunSpec, watched: WatchedDisplay) -> RunInfo:
         """Store a new run in the savepoint of its call, and begin it after the commit. Raises: Conflict."""
@@ -61,10 +61,10 @@ class Agents:
         self._runs.insert(run)
         self._journal.event("agent.started", run.run_id, display=watched.name, task_id=spec.task_id)
         driver = Driver(run, watched, self._core, self._on_step)
-        self._journal.after_commit(lambda: self._begin(run.run_id, driver))
+        self._journal.after_commit(lambda: self._begin_run(run.run_id, driver))
         return run
 
-    def _begin(self, run_id: str, driver: Driver) -> None:
+    def _begin_run(self, run_id: str, driver: Driver) -> None:
         self._drivers[run_id] = driver
         driver.begin()
 
@@ -103,7 +103,7 @@ class Agents:
             driver.stop(RunState.ESCALATED, reason)
 
     async def ended(self, run_id: str, block_s: float) -> RunInfo:
-        """Return the run at its end, or after `block_s` as it is then. Raises: NotFound."""
+        """Return the run when it ends, or its state after `block_s`. Raises: NotFound."""
         run = self.find(run_id)
         if run.state is not RunState.RUNNING:
             return run
@@ -116,11 +116,11 @@ class Agents:
             self._journal.keep(lambda: self._runs.update(run))
             return
         del self._drivers[run.run_id]
-        self._close(run)
+        self._record_end(run)
 
-    def _close(self, run: RunInfo) -> None:
+    def _record_end(self, run: RunInfo) -> None:
         ended = replace(run, ended_utc_s=self._utc_s())
-        answer = partial(self._polls.end, lambda run_id: run_id == ended.run_id, ended)
+        answer = partial(self._polls.answer_fitting, lambda run_id: run_id == ended.run_id, ended)
         self._journal.keep(lambda: self._write_end(ended), answer)
 
     def _write_end(self, run: RunInfo) -> None:

@@ -69,7 +69,7 @@ class WindowEvents:
         self._fronts: dict[int, _Front] = {}
         self._waiting: set[int] = set()
         watched_displays.watchers.add(self, Order.FEATURES)
-        watched_displays.removed.add(self._forget, Order.FEATURES)
+        watched_displays.removed.add(self._forget_display, Order.FEATURES)
 
     def look(self) -> None:
         """Report the window in front on each display, for a client that begins to listen."""
@@ -97,7 +97,7 @@ class WindowEvents:
         if self._watched_displays.by_name.get(watched.name) is watched:
             self.windows_seen(watched)
 
-    def _forget(self, watched: WatchedDisplay) -> None:
+    def _forget_display(self, watched: WatchedDisplay) -> None:
         self._fronts.pop(watched.number, None)
 
 
@@ -147,23 +147,23 @@ class SceneEvents:
             if display.id in ready and display.state == "up":
                 lines = tuple((line.id, line.text) for line in scene.ocr if line.display_id == display.id)
                 ssim = display.change.ssim if display.change is not None else None
-                self._take(display.id, DisplayText(lines, ssim))
+                self._take_text(display.id, DisplayText(lines, ssim))
 
     def forget(self, watched: WatchedDisplay) -> None:
         """Drop the text of a display that is not watched any more."""
         self._displays.pop(watched.number, None)
 
-    def _take(self, number: int, text: DisplayText) -> None:
+    def _take_text(self, number: int, text: DisplayText) -> None:
         display = self._displays.setdefault(number, _Display())
         waiting = display.due
         display.due = DisplayText(text.lines, _find_least(waiting.ssim if waiting is not None else None, text.ssim))
         wait_s = display.sent_s + SCENE_PAUSE_S - self._out.clock.monotonic_s()
         if wait_s <= 0:
-            self._flush(number)
+            self._send_due(number)
         elif waiting is None:
-            self._out.loop.call_later(wait_s, lambda: self._flush(number))
+            self._out.loop.call_later(wait_s, lambda: self._send_due(number))
 
-    def _flush(self, number: int) -> None:
+    def _send_due(self, number: int) -> None:
         display, watched = self._displays.get(number), self._watched_displays.find_by_number(number)
         if display is None or watched is None:
             return

@@ -96,10 +96,10 @@ class Commentary:
 
     def start(self) -> None:
         """Analyse inputs that a former supervisor left unanalysed."""
-        self._rules.resume(self.analyses.last_pushed())
-        answered, now = self.analyses.find_answered(), self._inputs()
+        self._rules.set_last_pushed(self.analyses.last_pushed())
+        answered, now = self.analyses.find_answered(), self._collect_inputs()
         if now.heard > answered.heard or now.seen > answered.seen:
-            self._news()
+            self._note_news()
 
     def note_listener(self) -> None:
         before = self.sensing
@@ -112,54 +112,54 @@ class Commentary:
         """Add a message to the feed, in this turn; return its number."""
         number = self.feed.add(FeedItem(0, text, priority, self._now_ms(), source))
         if source != AGENT:
-            self._journal.after_commit(self._news)
+            self._journal.after_commit(self._note_news)
         return number
 
     def add_event(self, event: SenseEvent) -> int:
         """Add a sense event, redacted, in this turn; return its number."""
-        number = self.sense.add(self._stamp(event))
-        self._journal.after_commit(self._news)
+        number = self.sense.add(self._redact_and_date(event))
+        self._journal.after_commit(self._note_news)
         return number
 
     def keep_sensed(self, event: SenseEvent) -> None:
         """Keep an event of one of acud's own displays, in this turn or when the disk accepts it again."""
-        self._journal.keep(partial(self._add_sensed, self._stamp(event)), self._news, droppable=True)
+        self._journal.keep(partial(self._add_sensed, self._redact_and_date(event)), self._note_news, droppable=True)
 
     def _add_sensed(self, event: SenseEvent) -> None:
         self.sense.add(event)
 
     def configure(self, config: AnalysisConfig) -> None:
         self._rules.configure(config, self._clock.monotonic_s())
-        self._arm()
+        self._set_timer()
 
-    def _news(self) -> None:
+    def _note_news(self) -> None:
         self._rules.note_news(self._clock.monotonic_s())
-        self._arm()
+        self._set_timer()
 
-    def _arm(self) -> None:
+    def _set_timer(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
         due_s = self._rules.due_s()
-        self._timer = self._loop.call_at(due_s, self._tick) if due_s is not None else None
+        self._timer = self._loop.call_at(due_s, self._on_timer) if due_s is not None else None
 
-    def _tick(self) -> None:
+    def _on_timer(self) -> None:
         version = self._rules.tick(self._clock.monotonic_s())
         if version is not None:
-            run_steps(self._analyse(version), self._on_analysed)
-        self._arm()
+            run_steps(self._analyse_window(version), self._on_analysed)
+        self._set_timer()
 
     def _on_analysed(self, outcome: AcudError | None) -> None:
         if outcome is not None:
             self._take_failure(Thought(reason=outcome.message))
-        self._arm()
+        self._set_timer()
 
-    async def _analyse(self, version: int) -> None:
-        window, inputs = self.window(), self._inputs()
+    async def _analyse_window(self, version: int) -> None:
+        window, inputs = self.window(), self._collect_inputs()
         if window.is_empty:
             self._rules.skip(version)
             return
         began_s = self._clock.monotonic_s()
-        thought = await self._think(window)
+        thought = await self._ask_model(window)
         latency_ms = round((self._clock.monotonic_s() - began_s) * 1000)
         self._spent = self._spent.plus(thought)
         if self.config.log_verbose:
@@ -169,9 +169,9 @@ class Commentary:
         else:
             text, self._fault, self._before = clean_analysis(thought.text), "", window
             push = self._rules.take_analysis(text, version, self._clock.monotonic_s())
-            self._keep(thought, text, window, inputs, push, latency_ms)
+            self._keep_result(thought, text, window, inputs, push, latency_ms)
 
-    async def _think(self, window: ContextWindow) -> Thought:
+    async def _ask_model(self, window: ContextWindow) -> Thought:
         backend, named = self.config.backend, choose_model(self.config)
         if not backend:
             text = prompt.comment(window, self._before)
@@ -188,7 +188,7 @@ class Commentary:
         self._rules.take_failure(now_s, rate_limited=limited, retry_after_s=answer.retry_after_s)
         _LOG.warning("commentary.failed", reason=answer.reason, rate_limited=limited)
 
-    def _keep(
+    def _keep_result(
         self,
         answer: Thought,
         text: str,
@@ -203,9 +203,9 @@ class Commentary:
             0, now_ms, text, window.counts(), push is not None, answer.model, latency_ms, *tokens, answer.cost_usd
         )
         message = FeedItem(0, MARK + push, "normal", now_ms, AGENT) if push is not None else None
-        self._journal.keep(lambda: self._write(result, inputs, message), droppable=True)
+        self._journal.keep(lambda: self._write_result(result, inputs, message), droppable=True)
 
-    def _write(self, result: AnalysisResult, inputs: AnalysisInputs, message: FeedItem | None) -> None:
+    def _write_result(self, result: AnalysisResult, inputs: AnalysisInputs, message: FeedItem | None) -> None:
         number = self.analyses.add(result, inputs)
         feed_id = self.feed.add(message) if message is not None else 0
         self._journal.event(
@@ -237,11 +237,11 @@ class Commentary:
             last=newest[0] if newest else None,
         )
 
-    def _stamp(self, event: SenseEvent) -> SenseEvent:
+    def _redact_and_date(self, event: SenseEvent) -> SenseEvent:
         meta = replace(event.meta, app=self._hide(event.meta.app), windowTitle=self._hide(event.meta.windowTitle))
         return replace(event, ocr=self._hide(event.ocr), meta=meta, receivedAt=self._now_ms())
 
-    def _inputs(self) -> AnalysisInputs:
+    def _collect_inputs(self) -> AnalysisInputs:
         return AnalysisInputs(self.feed.newest_of_others(AGENT), self.sense.newest())
 
     def _now_ms(self) -> int:

@@ -31,8 +31,8 @@ def main(argument: str) -> int:
     try:
         here = paths.resolve(os.environ)
         settings = _list_given(config.load(here.config, os.environ), ask)
-        _check(settings)
-        asyncio.run(_work(ask, settings))
+        _check_fleet(settings)
+        asyncio.run(_run_worker(ask, settings))
     except AcudError as fault:
         print(f"acud: {fault}", file=sys.stderr)  # noqa: T201 - it is a command's own last word
         return _EXIT
@@ -50,13 +50,13 @@ def _list_given(settings: Settings, ask: WorkerAsk) -> Settings:
     return msgspec.structs.replace(settings, jobs=jobs)
 
 
-def _check(settings: Settings) -> None:
+def _check_fleet(settings: Settings) -> None:
     if not settings.fleet.urls:
         raise ConfigError("this machine is in no fleet", hint="set [fleet] url, or ACU_FLEET_URL")
     require("fleet", "a worker of the fleet")
 
 
-async def _work(ask: WorkerAsk, settings: Settings) -> None:
+async def _run_worker(ask: WorkerAsk, settings: Settings) -> None:
     from acud.features.fleet.connection import NatsConnection
     from acud.features.fleet.job_worker import JobWorker
     from acud.features.fleet.names import own_host
@@ -65,7 +65,7 @@ async def _work(ask: WorkerAsk, settings: Settings) -> None:
     name = f"{own_host(settings.fleet)}/{os.getpid()}"
     stopping = asyncio.Event()
     async with AsyncExitStack() as stack:
-        judge = await _judge(ask, settings)
+        judge = await _make_judge(ask, settings)
         for number in (signal.SIGTERM, signal.SIGINT):  # after Ray, which puts handlers of its own there
             asyncio.get_running_loop().add_signal_handler(number, stopping.set)
         stack.push_async_callback(judge.close)
@@ -91,7 +91,7 @@ async def _wait_until_joined(ready: object, stopping: asyncio.Event) -> bool:
     return False
 
 
-async def _judge(ask: WorkerAsk, settings: Settings) -> JobJudge:
+async def _make_judge(ask: WorkerAsk, settings: Settings) -> JobJudge:
     if ask.ray:
         from acud.features.fleet.worker.ray_pool import RayPool
 

@@ -24,7 +24,7 @@ class JobJudge(Protocol):
     """
 
     async def answer(self, job: VisionJob, number: int) -> JudgeReply:
-        """Return the reply; without a model's answer it holds an unknown."""
+        """Return the judge's reply; it holds an unknown verdict if no model answered."""
 
     async def close(self) -> None:
         """Let go of what it holds."""

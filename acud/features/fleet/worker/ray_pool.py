@@ -38,7 +38,7 @@ class RayActor:
     """
 
     def __init__(self, backends: Sequence[str], judge: str) -> None:
-        self._chain = BackendChain([judge_from(judge)]) if judge else _own(backends)
+        self._chain = BackendChain([judge_from(judge)]) if judge else _make_chain(backends)
 
     async def answer(self, job: bytes, number: int) -> bytes:
         """Return the encoded reply to question `number` of the encoded `job`."""
@@ -46,7 +46,7 @@ class RayActor:
         return codec.encode(await self._chain.answer(found, number))
 
     async def ready(self) -> str:
-        """Return this actor's process, once it is made."""
+        """Return the pid of this actor once it has started."""
         return str(os.getpid())
 
 
@@ -133,7 +133,7 @@ class RayPool:
         index = min(there, key=lambda one: self._busy[one])
         self._busy[index] += 1
         try:
-            return await self._ask(self._actors[index], codec.encode(job), number)
+            return await self._ask_actor(self._actors[index], codec.encode(job), number)
         except Unavailable:
             self._await_again(index)
             raise
@@ -155,7 +155,7 @@ class RayPool:
                 _LOG.info("ray.actor_made_again", pid=pid)
                 return
 
-    async def _ask(self, actor: Any, job: bytes, number: int) -> JudgeReply:
+    async def _ask_actor(self, actor: Any, job: bytes, number: int) -> JudgeReply:
         reply = actor.answer.remote(job, number)
         try:
             return codec.decode(await reply, JudgeReply)
@@ -175,7 +175,7 @@ class RayPool:
         await asyncio.to_thread(self._ray.shutdown)
 
 
-def _own(backends: Sequence[str]) -> BackendChain:
+def _make_chain(backends: Sequence[str]) -> BackendChain:
     settings = config.load(paths.resolve(os.environ).config, os.environ)
     return backend_chain(backends, settings, api_keys.read_all(settings.backends, os.environ))
 

@@ -81,7 +81,7 @@ class JobTally:
 
 
 class JobService:
-    """Works until it is stopped. `name`: this worker's, in its answers."""
+    """Works on jobs until stopped. `name`: this worker's name in its answers."""
 
     def __init__(self, name: str, queue: JobWorker, judge: JobJudge, settings: JobSettings) -> None:
         self.tally = JobTally()
@@ -99,18 +99,18 @@ class JobService:
         """
         async with asyncio.TaskGroup() as group:
             telling = group.create_task(self.tally.log_figures_for_ever(lambda: len(self._in_hand)))
-            taking = group.create_task(self._take(group, stopping))
+            taking = group.create_task(self._take_jobs(group, stopping))
             await stopping.wait()
             while not taking.done():
                 # More than once: what was fetched as the cancellation came is worth more (see `cancellation_kept`).
                 taking.cancel()
                 await asyncio.wait({taking}, timeout=_AGAIN_S)
             await self._queue.let_go()
-            await self._drain()
+            await self._drain_jobs()
             telling.cancel()
         self.tally.log_figures(len(self._in_hand))
 
-    async def _take(self, group: asyncio.TaskGroup, stopping: asyncio.Event) -> None:
+    async def _take_jobs(self, group: asyncio.TaskGroup, stopping: asyncio.Event) -> None:
         places = asyncio.Semaphore(self._settings.worker_concurrency)
         while not stopping.is_set():
             await places.acquire()
@@ -118,12 +118,12 @@ class JobService:
             if taken is None:
                 places.release()
                 continue
-            task = group.create_task(self._work(taken))
+            task = group.create_task(self._work_once(taken))
             self._in_hand.add(task)
             task.add_done_callback(self._in_hand.discard)
             task.add_done_callback(lambda _: places.release())
 
-    async def _drain(self) -> None:
+    async def _drain_jobs(self) -> None:
         if self._in_hand:
             _LOG.info("worker.draining", jobs=len(self._in_hand))
             await asyncio.wait(self._in_hand, timeout=self._settings.drain_s)
@@ -131,7 +131,7 @@ class JobService:
             task.cancel()
         await asyncio.gather(*self._in_hand, return_exceptions=True)
 
-    async def _work(self, taken: TakenJob) -> None:
+    async def _work_once(self, taken: TakenJob) -> None:
         job_id = taken.job.job_id
         if job_id in self._jobs:
             # nats-server 2.9.10 may deliver a dead worker's job twice at once; acknowledging one is enough.
@@ -149,16 +149,16 @@ class JobService:
             await self._refuse_late_job(taken, -left_s)
             return
         async with taken:
-            found = await taken.begin(self._name)
+            found = await taken.announce_begin(self._name)
             if found is None or not found.questions:
                 self.tally.unwanted += 1
-                await taken.finish()
+                await taken.take_off_queue()
                 return
             self.tally.took(found.begun)
             _LOG.info("job.taken", job=taken.job.job_id, host=taken.job.host, begun=found.begun)
-            await self._finish(taken, found, left_s)
+            await self._answer_within(taken, found, left_s)
 
-    async def _finish(self, taken: TakenJob, opening: VisionOpen, left_s: float) -> None:
+    async def _answer_within(self, taken: TakenJob, opening: VisionOpen, left_s: float) -> None:
         try:
             async with asyncio.timeout(left_s):
                 await self._answer_all(taken, opening.questions, asyncio.get_running_loop().time() + left_s)
@@ -174,7 +174,7 @@ class JobService:
             self.tally.given_back += 1
             await taken.give_back(unharmed=True)
             raise
-        await taken.finish()
+        await taken.take_off_queue()
 
     async def _answer_all(self, taken: TakenJob, numbers: tuple[int, ...], until_s: float) -> None:
         """Answer each question as its reply comes. Raises: Unavailable when one could not be asked."""
@@ -215,4 +215,4 @@ class JobService:
         reply = JudgeReply(unknown("unavailable", why), cost_usd=0.0)
         for number in range(len(taken.job.questions)):
             await taken.send_answer(self._make_answer(taken, number, reply, 0.0), until_s=0.0)
-        await taken.finish()
+        await taken.take_off_queue()

@@ -71,7 +71,7 @@ def _match_widgets(
     ask: FindAsk, screen: Rect, tree: Tree, shape_of: ShapeOf | None, begun_s: float
 ) -> tuple[Tried, tuple[Candidate, ...]]:
     found = match(ask.description, tree, ask.windows, screen, verb=ask.verb, most=ask.max_candidates, shape_of=shape_of)
-    return _summarize(found, tree, begun_s), found.candidates
+    return _summarize_match(found, tree, begun_s), found.candidates
 
 
 def _make_tried(outcome: str, reason: str, begun_s: float) -> Tried:
@@ -79,7 +79,7 @@ def _make_tried(outcome: str, reason: str, begun_s: float) -> Tried:
     return Tried(GroundingMethod.ACCESSIBILITY, outcome, reason[:1000], ms=round(ms, 2))  # type: ignore[arg-type]
 
 
-def _summarize(best: Match, tree: Tree, begun_s: float) -> Tried:
+def _summarize_match(best: Match, tree: Tree, begun_s: float) -> Tried:
     """Return the outcome. With gaps in the tree, finding nothing is `unavailable`: the target may be in a gap."""
     gaps = "; ".join(tree.gaps())
     if best.outcome == "nothing" and gaps:

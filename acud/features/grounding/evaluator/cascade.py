@@ -31,7 +31,7 @@ from acud.types.grounding import Found, GroundingMethod, Tried
 
 
 class Cascade:
-    """Owns its methods; `close` ends them."""
+    """Owns the grounding methods; `close` ends them."""
 
     def __init__(self, methods: Mapping[GroundingMethod, GroundingMethodPort]) -> None:
         self._methods = dict(methods)
@@ -45,11 +45,11 @@ class Cascade:
         sight = SearchView(shot, shot.crop.shift(ask.origin.x, ask.origin.y))
         found = ask.before
         while (name := search_progress.next_method(ask.methods, found)) is not None:
-            looked = await self._look(name, replace(ask, before=found), sight)
+            looked = await self._try_method(name, replace(ask, before=found), sight)
             found = search_progress.add(found, looked.tried, looked.candidates)
         return found
 
-    async def _look(self, name: GroundingMethod, ask: FindAsk, sight: SearchView) -> MethodResult:
+    async def _try_method(self, name: GroundingMethod, ask: FindAsk, sight: SearchView) -> MethodResult:
         method = self._methods.get(name)
         if method is None:
             return MethodResult(Tried(name, "unavailable", f"this evaluator has no {name.value}"))
@@ -79,14 +79,14 @@ def make_methods(
 ) -> dict[GroundingMethod, GroundingMethodPort]:
     """Return each method that asks a model. None sends, loads or connects before its first search."""
     methods: tuple[GroundingMethodPort, ...] = (
-        _uitars(settings, backends, open_backend, prepare),
+        _make_uitars(settings, backends, open_backend, prepare),
         ClaudeMethod(open_backend("claude"), backends["claude"].model, settings, prepare),
-        _omniparser(settings, open_backend, prepare, read_lines),
+        _make_omniparser(settings, open_backend, prepare, read_lines),
     )
     return {method.name: method for method in methods}
 
 
-def _uitars(
+def _make_uitars(
     settings: GroundingSettings, backends: Mapping[str, AnyBackend], open_backend: OpenBackend, prepare: Prepare
 ) -> GroundingMethodPort:
     via = settings.uitars_via or "ollama"
@@ -95,7 +95,7 @@ def _uitars(
     return UitarsMethod(backend, settings.uitars_model(backends), settings, prepare)
 
 
-def _omniparser(
+def _make_omniparser(
     settings: GroundingSettings, open_backend: OpenBackend, prepare: Prepare, read_lines: ReadLines
 ) -> GroundingMethodPort:
     if not settings.omniparser_picker:

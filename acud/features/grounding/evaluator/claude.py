@@ -135,7 +135,7 @@ def meaning(reply: ChatReply, display: Size, absent_word: str) -> Meaning:
 
 
 def _read_call(call: ChatCall, display: Size) -> Meaning:
-    given = _arguments(call)
+    given = _decode_arguments(call)
     if given is None:
         return Unclear("unparsable", f"arguments that are no JSON object: {quote(call.arguments)}")
     action = given.get("action") if call.name == "computer" else call.name
@@ -152,7 +152,7 @@ def _read_call(call: ChatCall, display: Size) -> Meaning:
     return Aim(spot)
 
 
-def _arguments(call: ChatCall) -> dict[str, Any] | None:
+def _decode_arguments(call: ChatCall) -> dict[str, Any] | None:
     try:
         given = decode_json(call.arguments or "{}")
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
@@ -221,12 +221,12 @@ class _Conversation:
             reply = await self._backend.ask(self._request)
             self._spent.append(reply)
             if reply.code:
-                return make_nowhere(self._total(reply))
+                return make_nowhere(self._add_up(reply))
             said = meaning(reply, display, _ABSENT)
             if not isinstance(said, Wish):
                 break
             self._request = _continue_request(self._request, reply, said)
-        total = self._total(reply)
+        total = self._add_up(reply)
         if isinstance(said, Aim):
             return Located((rescale(said.spot, display, Size(picture.width, picture.height)),), (None,), total)
         if isinstance(said, Absent):
@@ -235,7 +235,7 @@ class _Conversation:
             return make_nowhere(total, "unparsable", f"it asked for the screen {MAX_TURNS} times and never pointed")
         return make_nowhere(total, said.code, said.reason)
 
-    def _total(self, last: ChatReply) -> ChatReply:
+    def _add_up(self, last: ChatReply) -> ChatReply:
         return replace(
             last,
             tokens_in=_sum_known([reply.tokens_in for reply in self._spent]),

@@ -64,7 +64,7 @@ class Edges:
             for row in (inner.y + aside, inner.bottom - 1 - aside):
                 if 0 <= row < self.height:
                     box = self.box_at(min(max(inner.x + inner.w // 2, 0), self.width - 1), row)
-                    if box is not None and _holds(box, inner):
+                    if box is not None and _holds_letters(box, inner):
                         return box
         return None
 
@@ -79,7 +79,7 @@ class Edges:
             return -_DARKEST
         ground, panel = float(np.median(inside)), float(np.median(on_panel))
         upper, lower = (float(np.median(part)) for part in np.array_split(inside, 2))
-        written, is_dark_ink = _ink(inside, ground), _ink(on_panel, panel) < panel
+        written, is_dark_ink = _measure_ink(inside, ground), _measure_ink(on_panel, panel) < panel
         is_other = abs(written - ground) > _INK and (written < ground) != is_dark_ink
         if abs(upper - lower) > _SHADE or is_other:
             return -_DARKEST
@@ -181,14 +181,14 @@ _DEEPER = 3.0
 """A field's ground is brighter than a panel's by this at least (in a dark theme darker)."""
 
 
-def _ink(part: NDArray[np.float64], ground: float) -> float:
+def _measure_ink(part: NDArray[np.float64], ground: float) -> float:
     """Return the brightness in `part` that is furthest from `ground`."""
     return float(part.flat[np.abs(part - ground).argmax()]) if part.size else ground
 
 
-def _holds(box: Rect, inner: Rect) -> bool:
+def _holds_letters(box: Rect, inner: Rect) -> bool:
     """Return whether the letters of `inner` (without the detector's rim) are nearly all in `box`."""
-    letters = _shrink(inner)
+    letters = _cut_rim(inner)
     common = box.intersect(letters)
     return common is not None and common.w * common.h >= _SHARE_INSIDE * letters.w * letters.h
 
@@ -196,7 +196,7 @@ def _holds(box: Rect, inner: Rect) -> bool:
 _SHARE_INSIDE = 0.85
 
 
-def _shrink(box: Rect) -> Rect:
+def _cut_rim(box: Rect) -> Rect:
     """Return `box` without the rim that a detector adds around letters."""
     x, y = min(_RIM_PX, box.w // 4), min(_RIM_PX, box.h // 4)
     return Rect(box.x + x, box.y + y, box.w - 2 * x, box.h - 2 * y)
@@ -305,7 +305,7 @@ def _field_below(label: Rect, texts: Sequence[Rect], edges: Edges) -> Rect | Non
         boxes = edges.boxes_in_row(row, left, edges.width, edges.height)
         for box in boxes if over is None or not is_alone_over(label, over, texts) else (*boxes, over):
             aligned = box is over or abs(box.x - label.x) <= _ALIGNED_PX
-            is_near = box.y >= _shrink(label).bottom - _RIM_PX and box.y <= label.bottom + _BELOW_PX
+            is_near = box.y >= _cut_rim(label).bottom - _RIM_PX and box.y <= label.bottom + _BELOW_PX
             if not aligned or not is_near:
                 continue
             if box.h > MAX_H_PX:
@@ -387,7 +387,7 @@ _FILLED = 0.7
 def _field_around(label: Rect, texts: Sequence[Rect], edges: Edges) -> Rect | None:
     """Return the field that holds `label` as its hint: it holds no other text, unlike a bar of tools."""
     box = edges.around(label)
-    if box is None or box.w < 1.2 * label.w or box.h < 0.9 * _shrink(label).h:  # a caret before it makes it higher
+    if box is None or box.w < 1.2 * label.w or box.h < 0.9 * _cut_rim(label).h:  # a caret before it makes it higher
         return None
     others = (text for text in texts if text != label and label.intersect(text) is None)
     return None if any(box.holds(text.x + text.w // 2, text.y + text.h // 2) for text in others) else box
@@ -395,7 +395,7 @@ def _field_around(label: Rect, texts: Sequence[Rect], edges: Edges) -> Rect | No
 
 def _is_crossed(box: Rect, texts: Sequence[Rect]) -> bool:
     """Return whether a text lies partly in `box`: then its side is a stroke of a letter, or another control's side."""
-    for text in map(_shrink, texts):
+    for text in map(_cut_rim, texts):
         common = box.intersect(text)
         is_over = max(box.x - text.x, text.right - box.right) > _CROSSED_PX
         if common is not None and common.w > _CROSSED_PX and common.h > 0.5 * text.h and is_over:

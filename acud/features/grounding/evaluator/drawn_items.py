@@ -81,7 +81,7 @@ def find_icons(
 ) -> list[Item]:
     """Return the icons of the picture (height x width x 4 uint8 BGRX) like a template; the likeliest of overlaps."""
     boxes = list(_icon_boxes(edges, texts))
-    shapes = shapes_meanings(pixels, [_pad(box) for box in boxes])
+    shapes = shapes_meanings(pixels, [_pad_box(box) for box in boxes])
     icon = partial(Item, role="push button", may_be=_ICON_MAY_BE)
     known = [
         icon(f"i{index}", box, shape=shape, window=find_window_id(box, picture_place, windows))
@@ -112,7 +112,7 @@ def _icon_boxes(edges: Edges, texts: Sequence[Rect]) -> Iterator[Rect]:
                 yield box
 
 
-def _pad(box: Rect) -> Rect:
+def _pad_box(box: Rect) -> Rect:
     """Return `box` with the ground around it, from which a silhouette stands out."""
     return Rect(box.x - 4, box.y - 4, box.w + 8, box.h + 8)
 

@@ -65,7 +65,7 @@ def drawings(px: int = DRAWN_PX) -> Iterator[IconDrawing]:
 
 
 def _draw_font_icons(px: int) -> Iterator[IconDrawing]:
-    folder = _package("qtawesome") / "fonts"
+    folder = _find_package("qtawesome") / "fonts"
     for origin, stems in _FONT_SETS.items():
         for stem in stems:
             charmap = next(folder.glob(f"{stem}-charmap-*.json"))
@@ -81,7 +81,7 @@ def _draw_font_icons(px: int) -> Iterator[IconDrawing]:
 
 def _draw_package_icons(px: int) -> Iterator[IconDrawing]:
     for origin in _PICTURE_SETS:
-        with zipfile.ZipFile(_package(origin) / f"{origin}.zip") as pictures:
+        with zipfile.ZipFile(_find_package(origin) / f"{origin}.zip") as pictures:
             for file in sorted(pictures.namelist()):
                 meanings = meanings_in_set(origin, PurePath(file).stem) if file.endswith(".svg") else frozenset()
                 if meanings:
@@ -89,7 +89,7 @@ def _draw_package_icons(px: int) -> Iterator[IconDrawing]:
                     yield IconDrawing(origin, PurePath(file).stem, meanings, _svg_ink(svg, px, plain=True))
 
 
-def _package(name: str) -> Path:
+def _find_package(name: str) -> Path:
     """Return the folder of an installed package, which is not imported: `qtawesome` would want Qt."""
     found = find_spec(name)
     assert found is not None
@@ -134,7 +134,7 @@ def _theme_files() -> Iterator[Path]:
 
 def _draw_characters(px: int) -> Iterator[IconDrawing]:
     """Yield the characters that programs draw as icons, from this machine's fonts that have them."""
-    fonts = [ImageFont.truetype(str(file), px) for file in _fonts()]
+    fonts = [ImageFont.truetype(str(file), px) for file in _find_fonts()]
     for font in fonts:
         missing = _glyph_ink(font, _UNASSIGNED, px)
         for glyph, meanings in icon_table().by_glyph.items():
@@ -143,7 +143,7 @@ def _draw_characters(px: int) -> Iterator[IconDrawing]:
                 yield IconDrawing("characters", glyph, meanings, ink)
 
 
-def _fonts() -> list[Path]:
+def _find_fonts() -> list[Path]:
     return [file for place in data_folders() for file in sorted((place / "fonts").rglob("DejaVuSans.ttf"))]
 
 

@@ -57,7 +57,7 @@ class IconTemplates(NamedTuple):
 
     def likenesses(self, outlines: Sequence[Outline]) -> NDArray[np.float32]:
         """Return for each outline and each meaning how like (-1 to 1) the nearest template is."""
-        asked = _unit(((np.array(outlines, np.float32) - self.middle) @ self.axes).astype(np.float32))
+        asked = _normalise_rows(((np.array(outlines, np.float32) - self.middle) @ self.axes).astype(np.float32))
         found: NDArray[np.float32] = np.maximum.reduceat(asked @ self.rows.T, self.firsts, axis=1)
         return found
 
@@ -143,7 +143,7 @@ def _remove_rim(ink: Ink) -> Ink:
 
 
 def _find_extent(ink: Ink) -> tuple[slice, slice] | None:
-    """Return where something is drawn; None for nothing."""
+    """Return the rows and columns of the drawing; None for an empty picture."""
     rows, columns = np.flatnonzero((ink > _INK).any(axis=1)), np.flatnonzero((ink > _INK).any(axis=0))
     if not rows.size or not columns.size:
         return None
@@ -165,10 +165,10 @@ def outline_of(ink: Ink) -> Outline | None:
     square = np.zeros((_SIDE, _SIDE), np.float32)
     top, left = (_SIDE - size[1]) // 2, (_SIDE - size[0]) // 2
     square[top : top + size[1], left : left + size[0]] = np.clip(small, 0, 1)
-    return _directions(square)
+    return _measure_edges(square)
 
 
-def _directions(square: Ink) -> Outline:
+def _measure_edges(square: Ink) -> Outline:
     """Return the root of how strong the edges of each direction are around each cell."""
     across, down = _SMOOTH @ square @ _SLOPE.T, _SLOPE @ square @ _SMOOTH.T
     strength = np.hypot(across, down)
@@ -181,7 +181,7 @@ def _directions(square: Ink) -> Outline:
     maps[first, rows, columns] = strength * (1 - rest)
     maps[(first + 1) % _DIRECTIONS, rows, columns] = strength * rest
     cells = (_POOL @ maps @ _POOL.T).transpose(1, 2, 0)
-    outline: Outline = _unit(np.sqrt(np.maximum(cells, 0)).ravel())
+    outline: Outline = _normalise_rows(np.sqrt(np.maximum(cells, 0)).ravel())
     return outline
 
 
@@ -190,20 +190,20 @@ def _gaussian(reach: int, sigma: float) -> NDArray[np.float64]:
     return np.asarray(weights / weights.sum())
 
 
-def _filter(kernel: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
+def _make_filter(kernel: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the matrix that puts `kernel` over each of `_SIDE` values, which are mirrored at their ends."""
     reach = len(kernel) // 2
     mirrored = np.pad(np.eye(_SIDE), ((reach, reach), (0, 0)), mode="reflect")
     return np.asarray(sum(weight * mirrored[at : at + _SIDE] for at, weight in enumerate(kernel)))
 
 
-_SOFT = _filter(_gaussian(3, 0.7))
-_SMOOTH, _SLOPE = (np.asarray(_filter(kernel) @ _SOFT, np.float32) for kernel in ((1, 2, 1), (-1, 0, 1)))
+_SOFT = _make_filter(_gaussian(3, 0.7))
+_SMOOTH, _SLOPE = (np.asarray(_make_filter(kernel) @ _SOFT, np.float32) for kernel in ((1, 2, 1), (-1, 0, 1)))
 """An edge's strength (Sobel) on softened ink: along it, and across it."""
-_POOL = np.asarray(_filter(_gaussian(_CELL, _CELL / 2))[_CELL // 2 :: _CELL], np.float32)
+_POOL = np.asarray(_make_filter(_gaussian(_CELL, _CELL / 2))[_CELL // 2 :: _CELL], np.float32)
 
 
-def _unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+def _normalise_rows(rows: NDArray[np.float32]) -> NDArray[np.float32]:
     lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
     units: NDArray[np.float32] = (rows / np.maximum(lengths, 1e-6)).astype(np.float32)
     return units
@@ -238,7 +238,7 @@ def templates_of(pictures: Iterable[IconDrawing]) -> IconTemplates:
     spread, axes = np.linalg.eigh(np.cov((stack - middle).T))
     order = np.argsort(spread)[::-1][:_DIMENSIONS]
     whitening = (axes[:, order] / np.sqrt(spread[order] + _LEAST_SPREAD * spread[order].mean())).astype(np.float32)
-    whitened = _unit((stack - middle) @ whitening)
+    whitened = _normalise_rows((stack - middle) @ whitening)
     firsts = np.cumsum([0, *(len(rows) for rows in by_meaning.values())][:-1]).astype(np.intp)
     rows = whitened[[row for rows in by_meaning.values() for row in rows]]
     return IconTemplates(list(by_meaning), firsts, rows, middle.astype(np.float32), whitening)

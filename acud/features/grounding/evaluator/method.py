@@ -150,7 +150,7 @@ def _explain_reply(reply: ChatReply) -> str:
 
 
 def make_nowhere(reply: ChatReply, code: str = "", reason: str = "") -> Located:
-    """Return no place, with the reply's own fault or the given one."""
+    """Return a result without a place, with the reply's own fault or the given one."""
     if code and not reply.code:
         reply = replace(reply, code=code, reason=reason, retry_after_s=0.0)
     return Located((), (), reply)

@@ -232,7 +232,7 @@ _SURE_SHAPE = icon_shapes.SURE
 
 
 def _item_candidate(one: Explained, search_view: SearchView, ask: FindAsk) -> Candidate:
-    point = _middle(one.item.box, search_view.at)
+    point = _middle_of(one.item.box, search_view.at)
     window = window_at(ask.windows, point.x, point.y)
     return Candidate(
         point=point,
@@ -319,12 +319,12 @@ def _prefer_clients(hits: list[Hit], ask: FindAsk, search_view: SearchView) -> l
 
 
 def _window_of(hit: Hit, ask: FindAsk, search_view: SearchView) -> WindowInfo | None:
-    point = _middle(hit.box, search_view.at)
+    point = _middle_of(hit.box, search_view.at)
     found = window_at(ask.windows, point.x, point.y)
     return found if found is not None and found.bounds.holds(point.x, point.y) else None  # a title bar is in none
 
 
-def _middle(box: Rect, at: Rect) -> Point:
+def _middle_of(box: Rect, at: Rect) -> Point:
     return Point(at.x + box.x + box.w // 2, at.y + box.y + box.h // 2)
 
 
@@ -426,7 +426,7 @@ def decide(wanted: ShownWords, places: Sequence[TextPlace], search_view: SearchV
     for place in places:
         first.setdefault(place.box, place)
     kept = list(first.values())
-    candidates = tuple(_candidate(place, wanted, search_view, ask) for place in kept)
+    candidates = tuple(_make_candidate(place, wanted, search_view, ask) for place in kept)
     name = GroundingMethod.OCR
     if not kept:
         return MethodResult(Tried(name, "nothing", f"no text fits {wanted.name!r}"))
@@ -448,9 +448,9 @@ _APART = ("switch", "toggle")
 _BOXED = ("button", "push button", "toggle button", "tool button")
 
 
-def _candidate(place: TextPlace, wanted: ShownWords, search_view: SearchView, ask: FindAsk) -> Candidate:
+def _make_candidate(place: TextPlace, wanted: ShownWords, search_view: SearchView, ask: FindAsk) -> Candidate:
     box = place.box.shift(search_view.at.x, search_view.at.y)
-    point = _middle(place.box, search_view.at)
+    point = _middle_of(place.box, search_view.at)
     window = window_at(ask.windows, point.x, point.y)
     role = TEXT_AREA if wanted.sort is Sort.BESIDE and box.h > MAX_H_PX else wanted.role
     return Candidate(

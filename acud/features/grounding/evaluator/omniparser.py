@@ -136,18 +136,18 @@ class TorchModels:
             corners, scores = found.xyxy.cpu().tolist(), found.conf.cpu().tolist()
         except _FAULTS as fault:
             raise Unavailable(f"OmniParser's detector failed: {_describe_fault(fault)}") from fault
-        return [ScreenPart(_rect(*box), score) for box, score in zip(corners, scores, strict=True)]
+        return [ScreenPart(_make_rect(*box), score) for box, score in zip(corners, scores, strict=True)]
 
     def caption(self, crops: Sequence[Bgr]) -> list[str]:
         if not crops:
             return []
         images = [Image.fromarray(crop[:, :, ::-1]).resize((_CROP_PX, _CROP_PX)) for crop in crops]
         try:
-            return self._generate(images)
+            return self._write_captions(images)
         except _FAULTS as fault:
             raise Unavailable(f"OmniParser's captioner failed: {_describe_fault(fault)}") from fault
 
-    def _generate(self, images: list[Image.Image]) -> list[str]:
+    def _write_captions(self, images: list[Image.Image]) -> list[str]:
         texts = [_PROMPT] * len(images)
         inputs = self._processor(images=images, text=texts, return_tensors="pt", padding=True)
         with self._torch.inference_mode():
@@ -195,7 +195,7 @@ def _import_libraries() -> tuple[ModuleType, ModuleType, ModuleType]:
         ) from fault
 
 
-def _rect(x1: float, y1: float, x2: float, y2: float) -> Rect:
+def _make_rect(x1: float, y1: float, x2: float, y2: float) -> Rect:
     return Rect(int(x1), int(y1), max(1, round(x2 - x1)), max(1, round(y2 - y1)))
 
 

@@ -27,14 +27,14 @@ def likeness(wanted: str, shown: str) -> float:
         return 1.0 if a == b and caseless(wanted) == caseless(shown) else 0.0
     if a == b:
         return EXACT
-    if len(a) > 2 and alike(a) == alike(b) and _digits(a) == _digits(b):
+    if len(a) > 2 and alike(a) == alike(b) and _count_numbers(a) == _count_numbers(b):
         return DISGUISED
     if _is_misread(a.split(), b.split()):
         return SLIPPED
     return min(SequenceMatcher(None, a, b, autojunk=False).ratio(), SLIPPED - 0.01)
 
 
-def _digits(text: str) -> int:
+def _count_numbers(text: str) -> int:
     """Return the number of words that are digits only: numbers are never taken for words."""
     return sum(word.isdigit() for word in text.split())
 

@@ -242,10 +242,10 @@ async def locate_by_uitars(
     place = parse(reply.text)
     if isinstance(place, Unparsable):
         return make_nowhere(reply, "unparsable", place.reason)
-    return _locate(place, space, picture, make_nowhere(reply))
+    return _locate_place(place, space, picture, make_nowhere(reply))
 
 
-def _locate(place: ModelPlace, space: Size, picture: JudgePicture, none: Located) -> Located:
+def _locate_place(place: ModelPlace, space: Size, picture: JudgePicture, none: Located) -> Located:
     corners = place.corners
     if not (holds(space, corners[:2]) and holds(space, corners[2:])):
         return make_nowhere(none.reply, "unparsable", f"a place outside the picture of {space.width}x{space.height}")

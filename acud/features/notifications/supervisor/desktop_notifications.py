@@ -59,7 +59,7 @@ class DesktopNotifications:
         self.server = ""
         """The server that showed the newest one."""
         self.shown = 0
-        delivery.ready.add(self._pump, Order.FEATURES)
+        delivery.ready.add(self._send_next, Order.FEATURES)
         delivery.notified.add(self._on_outcome, Order.FEATURES)
 
     @property
@@ -73,26 +73,26 @@ class DesktopNotifications:
         notice = describe_event(event.topic, event.subject, event.data, self._screen_text)
         if notice is None or notice.kind not in self._settings.kinds:
             return
-        held = self._rate.take(self._loop.now_s())
+        held = self._rate.try_pass(self._loop.now_s())
         if held is not None:
             more = f" (and {held} more that were not shown)" if held else ""
-            self._submit(notice.title, notice.body + more, urgent=notice.urgent, on_done=_log_fault)
+            self._queue_notice(notice.title, notice.body + more, urgent=notice.urgent, on_done=_log_fault)
 
     def test(self, on_done: Done) -> None:
         """Show a test notification; `on_done` gets its outcome."""
-        self._submit("acud", "Notifications arrive here.", urgent=False, on_done=on_done)
+        self._queue_notice("acud", "Notifications arrive here.", urgent=False, on_done=on_done)
 
-    def _submit(self, title: str, body: str, *, urgent: bool, on_done: Done) -> None:
+    def _queue_notice(self, title: str, body: str, *, urgent: bool, on_done: Done) -> None:
         self._number += 1
         self._queue.append(_Waiting(Notify(self._number, title, body, urgent), on_done))
         if len(self._queue) > _MOST:
-            self._rate.hold()
+            self._rate.count_held()
             oldest = self._queue.popleft()
             oldest.done(Notified(oldest.notice.number, fault="too many notifications wait for the delivery process"))
         self._delivery.start()
-        self._pump()
+        self._send_next()
 
-    def _pump(self) -> None:
+    def _send_next(self) -> None:
         if self._in_hand is None and self._queue and self._delivery.notify(self._queue[0].notice):
             self._in_hand = self._queue.popleft()
             gone = Undone("the delivery process lost the notification")
@@ -108,11 +108,11 @@ class DesktopNotifications:
         if isinstance(outcome, Undone):
             if not waiting.again:
                 self._queue.appendleft(replace(waiting, again=True))
-                self._pump()
+                self._send_next()
                 return
             outcome = Notified(waiting.notice.number, fault=outcome.reason, hint="acud logs --level error")
         self.fault, self.hint = outcome.fault, outcome.hint
         self.server = outcome.server or self.server
         self.shown += not outcome.fault
         waiting.done(outcome)
-        self._pump()
+        self._send_next()

@@ -78,7 +78,7 @@ start = NotificationsFeature
 
 @handles(NotifyTest)
 async def notify_test(feature: NotificationsFeature, request: NotifyTest, call: Call) -> NotifyTestReply:
-    """Show one; answer when the server took it, or with the fault."""
+    """Show a test notification; answer when the server took it, or with the fault."""
     if not feature.desktop_notifications.enabled:
         raise InvalidRequest("notifications are off", hint="set [notify] enabled = true, then acud daemon restart")
     outcome = await Callback[Notified](feature.desktop_notifications.test)

@@ -76,7 +76,7 @@ class PushQueue:
         return True
 
     def pump(self) -> None:
-        """Hand the pushes that are due to the delivery process."""
+        """Hand the due pushes to the delivery process."""
         now = self._now()
         valid = self._list_valid() if self._queue else set()
         if valid is None:
@@ -88,18 +88,18 @@ class PushQueue:
                 return
             if self._due_s(one) <= now and self._delivery.push(one.push):
                 self._queue.remove(one)
-                self._take(one)
-        self._wait(now)
+                self._track(one)
+        self._wake_when_due(now)
 
     def _due_s(self, one: _Going) -> float:
         return max(one.after_s, self._shut.get(origin_of(one.push.target.endpoint), 0.0))
 
-    def _take(self, one: _Going) -> None:
+    def _track(self, one: _Going) -> None:
         number = one.push.number
         lost = Pushed(number, "retry", "the delivery process lost it")
         self._in_hand[number] = (one, self._loop.call_later(self._limit_s, lambda: self._on_outcome(lost)))
 
-    def _wait(self, now: float) -> None:
+    def _wake_when_due(self, now: float) -> None:
         later = [due for one in self._queue if (due := self._due_s(one)) > now]
         if later:
             self._wake_at(min(later), now)
@@ -112,12 +112,12 @@ class PushQueue:
     def _on_outcome(self, outcome: Pushed | Undone) -> None:
         if isinstance(outcome, Undone):
             for number in list(self._in_hand):
-                self._settle(Pushed(number, "retry", outcome.reason))
+                self._handle_outcome(Pushed(number, "retry", outcome.reason))
         else:
-            self._settle(outcome)
+            self._handle_outcome(outcome)
         self.pump()
 
-    def _settle(self, outcome: Pushed) -> None:
+    def _handle_outcome(self, outcome: Pushed) -> None:
         found = self._in_hand.pop(outcome.number, None)
         if found is None:
             return

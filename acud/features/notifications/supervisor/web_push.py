@@ -70,7 +70,7 @@ class WebPush:
         self._store = journal.store
         self._subscriptions = PushSubscriptions(journal.store)
         self._clock = clock
-        self.queue = PushQueue(delivery, loop, settings, self._list_valid, self._forget)
+        self.queue = PushQueue(delivery, loop, settings, self._list_valid, self._delete_subscription)
         self._settings = settings
         self._tasks = tasks
         _, self.public_key, self.off = keys
@@ -115,7 +115,7 @@ class WebPush:
         return tuple(one.info for one in self._subscriptions.valid(self._utc_s()) if pass_id in ("", one.pass_id))
 
     def unsubscribe(self, push_id: str, pass_id: str) -> PushInfo:
-        """Remove one and return it. Raises: NotFound, even if it is of another access token than `pass_id`."""
+        """Remove a subscription and return it. Raises: NotFound, also for one of another token than `pass_id`."""
         found = [one for one in self.list_all(pass_id) if one.push_id == push_id]
         if not found:
             raise NotFound(f"no subscription {push_id[:80]}", hint="GET /api/push lists them")
@@ -132,7 +132,7 @@ class WebPush:
     def _utc_s(self) -> float:
         return self._clock.instant().utc_s
 
-    def _forget(self, push_id: str) -> None:
+    def _delete_subscription(self, push_id: str) -> None:
         self._journal.keep(lambda: self._subscriptions.delete(push_id))
 
     def on_event(self, event: Event) -> None:
@@ -143,12 +143,12 @@ class WebPush:
         if notice is None or notice.kind not in self._settings.kinds:
             return
         try:
-            self._send(event, notice)
+            self._send_to_takers(event, notice)
         except StoreUnavailable as fault:
             self.queue.fault = f"the subscriptions are unknown: {fault.message}"
             _LOG.warning("push.unsent", fault=fault.message)
 
-    def _send(self, event: Event, notice: Notification) -> None:
+    def _send_to_takers(self, event: Event, notice: Notification) -> None:
         takers = self._subscriptions.valid(self._utc_s())
         self._rates = {one.push_id: self._rates.get(one.push_id) or Rate(self._settings.per_minute) for one in takers}
         if not takers:
@@ -156,17 +156,17 @@ class WebPush:
         display, task_id = self._find_owner(event)
         for one in takers:
             if one.sees(display, task_id):
-                self._queue(one, notice, _dashboard_path(event))
+                self._queue_push(one, notice, _dashboard_path(event))
 
-    def _queue(self, one: Subscription, notice: Notification, path: str) -> None:
+    def _queue_push(self, one: Subscription, notice: Notification, path: str) -> None:
         rate = self._rates[one.push_id]
-        held = rate.take(self._clock.monotonic_s())
+        held = rate.try_pass(self._clock.monotonic_s())
         if held is None:
             return
         more = f" (and {held} more that were not sent)" if held else ""
         body = msgspec.json.encode(Body(notice.title, notice.body + more, path, notice.urgent)).decode()
         if not self.queue.submit(one.push_id, one.target, body, urgent=notice.urgent):
-            rate.hold()
+            rate.count_held()
 
     def _find_owner(self, event: Event) -> tuple[str, str]:
         """Return the display's name and the task's id of an event; both empty if they are gone."""

@@ -25,10 +25,10 @@ def main(bootstrap: Bootstrap) -> None:
         notices.setsockopt(zmq.SUBSCRIBE, b"")
         notices.setsockopt(zmq.LINGER, 0)
         notices.connect(options.frames_endpoint)
-        Recorder(options, bootstrap.heartbeat_s, bootstrap.rests_s, child, notices, _disk(options)).run()
+        Recorder(options, bootstrap.heartbeat_s, bootstrap.rests_s, child, notices, _make_disk(options)).run()
 
 
-def _disk(options: RecorderOptions) -> Disk:
+def _make_disk(options: RecorderOptions) -> Disk:
     try:
         return Disk(Path(options.folder), options.recording_id)
     except OSError as fault:

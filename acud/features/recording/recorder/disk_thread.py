@@ -67,7 +67,7 @@ class Disk:
         self._written: dict[int, WrittenPart] = {}
         self._full = False
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._thread = threading.Thread(target=self._run, name="disk", daemon=True)
+        self._thread = threading.Thread(target=self._write_queued, name="disk", daemon=True)
         self._thread.start()
 
     def next_number(self) -> int:
@@ -103,7 +103,7 @@ class Disk:
         self._thread.join(within_s)
         return not self._thread.is_alive()
 
-    def _run(self) -> None:
+    def _write_queued(self) -> None:
         while True:
             try:
                 work = self._queue.get(timeout=_LOOK_S if self._full else None)
@@ -116,11 +116,11 @@ class Disk:
                 if not self.get_written(work.number).closed:
                     self._write_part(work)
             except OSError as fault:
-                self._fail(work.number, f"{fault.strerror}: {self._folder}")
+                self._close_failed(work.number, f"{fault.strerror}: {self._folder}")
             with self._lock:
                 self._waiting -= 1
         for number in list(self._files):
-            self._close(number)
+            self._close_files(number)
 
     def _check_room(self) -> None:
         try:
@@ -131,28 +131,28 @@ class Disk:
             self._full = room < _ROOM_BYTES
 
     def _write_part(self, work: _Work) -> None:
-        video, rows = self._files.get(work.number) or self._create(work.number)
+        video, rows = self._files.get(work.number) or self._create_files(work.number)
         # The video first: no line may describe a frame that its video lacks.
-        self._append(video, work.part.video)
-        self._append(rows, work.part.rows)
+        self._append_data(video, work.part.video)
+        self._append_data(rows, work.part.rows)
         if work.last:
-            self._close(work.number)
+            self._close_files(work.number)
         part, before = work.part, self.get_written(work.number)
         size = before.size_bytes + len(part.video) + len(part.rows)
         with self._lock:
             self._written[work.number] = WrittenPart(size, before.frames + part.frames, part.seconds, work.last)
 
-    def _create(self, number: int) -> tuple[int, int]:
-        video = os.open(self._path(number, VIDEO_SUFFIX), _NEW, 0o600)
+    def _create_files(self, number: int) -> tuple[int, int]:
+        video = os.open(self._path_of(number, VIDEO_SUFFIX), _NEW, 0o600)
         try:
-            rows = os.open(self._path(number, FRAMES_SUFFIX), _NEW, 0o600)
+            rows = os.open(self._path_of(number, FRAMES_SUFFIX), _NEW, 0o600)
         except OSError:
             os.close(video)
             raise
         self._files[number] = (video, rows)
         return video, rows
 
-    def _append(self, descriptor: int, data: bytes) -> None:
+    def _append_data(self, descriptor: int, data: bytes) -> None:
         before = os.lseek(descriptor, 0, os.SEEK_CUR)
         left = memoryview(data)
         try:
@@ -162,18 +162,18 @@ class Disk:
             os.ftruncate(descriptor, before)
             raise
 
-    def _fail(self, number: int, reason: str) -> None:
+    def _close_failed(self, number: int, reason: str) -> None:
         with self._lock:
             self._written[number] = replace(self._written.get(number, WrittenPart()), closed=True, fault=reason)
             self._full = True
-        self._close(number)
+        self._close_files(number)
         if self.get_written(number).size_bytes == 0:
             for suffix in (VIDEO_SUFFIX, FRAMES_SUFFIX):
-                self._path(number, suffix).unlink(missing_ok=True)
+                self._path_of(number, suffix).unlink(missing_ok=True)
 
-    def _close(self, number: int) -> None:
+    def _close_files(self, number: int) -> None:
         for descriptor in self._files.pop(number, ()):
             os.close(descriptor)
 
-    def _path(self, number: int, suffix: str) -> Path:
+    def _path_of(self, number: int, suffix: str) -> Path:
         return self._folder / file_name(self._recording_id, number, suffix)

@@ -86,10 +86,10 @@ class FrameCopier:
             colours = pixels[row * TILE_PX : (row + 1) * TILE_PX].view(np.uint32) & _COLOUR
             self._digests[row] = xxhash.xxh3_64_intdigest(colours.data)
         identity = xxhash.xxh3_64_hexdigest(struct.pack("<II", *self._size) + self._digests.tobytes())
-        bands = tuple(self._band(pixels, first, last) for first, last in _runs(rows))
+        bands = tuple(self._make_band(pixels, first, last) for first, last in _group_rows(rows))
         return CopiedFrame(frame, epoch, mono_ns, *self._size, changed, bands, identity)
 
-    def _band(self, pixels: Pixels, first: int, last: int) -> Band:
+    def _make_band(self, pixels: Pixels, first: int, last: int) -> Band:
         """Return the band of the rows of tiles `first` to `last`: the colour of the rows beside them changes as well,
         and depends on the rows beside those.
         """
@@ -120,16 +120,16 @@ class TileChanges:
         self._compare = TileCompare(width, height)
         self._kept: Pixels | None = None
 
-    def find(self, pixels: Pixels) -> npt.NDArray[np.bool_]:
+    def find_changed(self, pixels: Pixels) -> npt.NDArray[np.bool_]:
         """Return per tile, row by row, whether it differs."""
         kept = self._kept
         found = self._compare.everything() if kept is None else self._compare.find_changes(kept, pixels)
         return found.reshape(-1)
 
-    def keep(self, pixels: Pixels) -> None:
+    def keep_frame(self, pixels: Pixels) -> None:
         self._kept = pixels
 
-    def forget(self) -> None:
+    def begin_anew(self) -> None:
         """Begin anew: the next frame is the first of a segment."""
         self._kept = None
 
@@ -145,7 +145,7 @@ def frame_planes(frame: Any) -> list[Pixels]:
     ]
 
 
-def _runs(rows: list[int]) -> Iterator[tuple[int, int]]:
+def _group_rows(rows: list[int]) -> Iterator[tuple[int, int]]:
     """Yield the first and last of each run of numbers without a gap."""
     for _, run in itertools.groupby(enumerate(rows), lambda pair: pair[1] - pair[0]):
         numbers = [row for _, row in run]

@@ -2,7 +2,7 @@
 
 `Encoder.encode` returns whole fragments, so a kill never leaves a torn file. Each frame is a fragment of its own. The
 muxer releases a fragment once it knows how long its frame was shown, that is with the next frame: see
-`SegmentWriter.rest`.
+`SegmentWriter.repeat_newest`.
 """
 
 from __future__ import annotations
@@ -104,17 +104,17 @@ class Encoder:
         frame before. About 1.3 ms of CPU for 1280x720 with few changes, 6 more for a key frame of dense text.
         """
         self._frame.pts, self._frame.time_base = at_ticks, Fraction(1, TICKS_PER_S)
-        self._mux(self._frame)
+        self._mux_packets(self._frame)
         return self._sink.take()
 
     def close(self) -> bytes:
         if not self._closed:
             self._closed = True
-            self._mux(None)
+            self._mux_packets(None)
             self._container.close()
         return self._sink.take()
 
-    def _mux(self, frame: Any) -> None:
+    def _mux_packets(self, frame: Any) -> None:
         for packet in self._stream.encode(frame):
             self._container.mux(packet)
 
@@ -139,7 +139,7 @@ class SegmentWriter:
         self._rests = 0
         for band in copy.bands:
             self._encoder.draw(band)
-        part = self._take_part(self._encode(copy.mono_ns))
+        part = self._take_part(self._encode_frame(copy.mono_ns))
         # The frame itself leaves the muxer with the next one, and its line with it.
         self._rows, self._frames = _encode_row(self._make_row(copy)), 1
         return part
@@ -148,16 +148,16 @@ class SegmentWriter:
         """Return when to show the newest frame again, unless another comes (CLOCK_MONOTONIC)."""
         return self._shown_ns / 1e9 + REST_S[min(self._rests, 1)]
 
-    def rest(self, now_ns: int) -> RecordingPart:
+    def repeat_newest(self, now_ns: int) -> RecordingPart:
         """Show the newest frame on; return the data to write now."""
         self._rests += 1
-        return self._take_part(self._encode(now_ns))
+        return self._take_part(self._encode_frame(now_ns))
 
     def end(self, now_ns: int) -> RecordingPart:
         """Show the newest frame up to now, and end; return the ends of the files."""
-        return self._take_part(self._encode(now_ns) + self._encoder.close())
+        return self._take_part(self._encode_frame(now_ns) + self._encoder.close())
 
-    def _encode(self, mono_ns: int) -> bytes:
+    def _encode_frame(self, mono_ns: int) -> bytes:
         # A frame may have been grabbed before the newest repeat. A replay takes the first frame that shows no more than
         # one and a half ticks before the time in its line.
         self._ticks = max(self._ticks + 2, (mono_ns - self._start_ns) * TICKS_PER_S // 1_000_000_000)

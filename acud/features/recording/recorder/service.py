@@ -99,7 +99,7 @@ class Recorder:
         self._child = child
         self._notices = notices
         self._disk = disk
-        self._loop = EventLoop(time.monotonic, self._settle)
+        self._loop = EventLoop(time.monotonic, self._do_due_work)
         self._pace = FramePace(options.fps)
         self._reader: RingReader | None = None
         self._copier: FrameCopier | None = None
@@ -124,36 +124,36 @@ class Recorder:
         from acud.features.recording.recorder.redaction import FrameRedactor  # most recorders read nothing
 
         beat_s = self._heartbeat_s + self._rests_s
-        return FrameRedactor(options.redaction, options.ocr, options.accessibility, self._beat, beat_s)
+        return FrameRedactor(options.redaction, options.ocr, options.accessibility, self._send_beat, beat_s)
 
     def run(self) -> None:
         self._child.send(RecorderHello(os.getpid()))
-        self._beat()
-        self._loop.call_each(self._heartbeat_s + self._rests_s, self._beat)
+        self._send_beat()
+        self._loop.call_each(self._heartbeat_s + self._rests_s, self._send_beat)
         self._loop.call_each(self._heartbeat_s, self._check_ring)
         self._loop.watch(self._child.socket, self._handle_orders)
         self._loop.watch(self._notices, self._on_notice)
         self._loop.run()
-        self._finish()
+        self._end_recording()
 
-    def _finish(self) -> None:
-        self._end("stopped")
+    def _end_recording(self) -> None:
+        self._end_filming("stopped")
         if self._redactor is not None:
             self._redactor.close()
         if not self._disk.close(_GRACE_S):
             self._trouble = _STALLED
-        self._report()
+        self._send_report()
 
-    def _beat(self) -> None:
+    def _send_beat(self) -> None:
         # The reports are signs of life too, and more frequent.
         self._child.send(Heartbeat(rss_mb=rss_mb(), rests_s=self._rests_s))
 
     def _check_ring(self) -> None:
-        self._report()
+        self._send_report()
         # A notice may be lost on its way: the ring itself shows new frames too.
         self._pace.noticed = self._pace.noticed or self._is_behind()
 
-    def _report(self) -> None:
+    def _send_report(self) -> None:
         for segment in [*self._ended.values(), *([self._film.segment] if self._film else [])]:
             found = self._disk.get_written(segment.number)
             if found.closed:
@@ -171,10 +171,10 @@ class Recorder:
                 case FilmRing() if self._reader is not None and _is_moved(self._order, order):
                     self._order, self._pace.noticed = order, True
                 case FilmRing():
-                    self._end(order.reason)
-                    self._begin(order)
+                    self._end_filming(order.reason)
+                    self._begin_filming(order)
                 case Unfilm():
-                    self._end(order.reason)
+                    self._end_filming(order.reason)
                 case Stop():
                     self._loop.stop()
 
@@ -187,7 +187,7 @@ class Recorder:
                 return
             self._pace.noticed = True
 
-    def _begin(self, order: FilmRing) -> None:
+    def _begin_filming(self, order: FilmRing) -> None:
         try:
             self._reader = RingReader(order.path)
             self._order, self._frame = order, 0  # another ring counts its own frames
@@ -200,10 +200,10 @@ class Recorder:
         self._tiles = TileChanges(*size) if is_compared else None
         self._pace.begin_anew()
 
-    def _end(self, reason: str) -> None:
+    def _end_filming(self, reason: str) -> None:
         """Close the segment with the newest frame, and the ring."""
         if self._reader is not None:
-            self._take()  # at any rate
+            self._take_frame()  # at any rate
             self._reader.close()
             self._reader = None
         film, self._film = self._film, None
@@ -212,16 +212,16 @@ class Recorder:
             self._ended[number] = replace(film.segment, reason=reason)
             self._disk.put(number, film.end(time.monotonic_ns()), last=True)
 
-    def _settle(self) -> None:
+    def _do_due_work(self) -> None:
         if self._put_off:
             self._handle_orders()
         now_s = time.monotonic()
         due_s = self._take_due_s()
         if due_s is not None and due_s <= now_s:
-            self._take()
+            self._take_frame()
         film = self._film
         if film is not None and film.rest_due_s() <= now_s and not self._disk.stalled:
-            self._disk.put(film.segment.number, film.rest(time.monotonic_ns()))
+            self._disk.put(film.segment.number, film.repeat_newest(time.monotonic_ns()))
         dues = [self._take_due_s(), *([0.0] if self._put_off else [])]
         if self._film is not None:
             dues.append(max(self._film.rest_due_s(), time.monotonic() + _AGAIN_S if self._disk.stalled else 0.0))
@@ -240,8 +240,8 @@ class Recorder:
         except FrameGone:
             return False
 
-    def _take(self) -> None:
-        """Keep the newest frame, unless it is kept already."""
+    def _take_frame(self) -> None:
+        """Keep the newest frame, unless it was kept already."""
         trouble = self._disk_trouble()
         for _ in range(_TRIES):
             try:
@@ -255,7 +255,7 @@ class Recorder:
             if taken is None:
                 self._pace.noticed = False
             else:
-                self._keep(taken, trouble)
+                self._keep_frame(taken, trouble)
             return
         self._not_before_s = time.monotonic() + _AGAIN_S
 
@@ -304,16 +304,16 @@ class Recorder:
                 raise NotRedacted(f"not recorded: {black.reason}")
             pixels = black[crop.y : crop.bottom, crop.x : crop.right].copy() if crop is not None else black
         if self._film is None:
-            tiles.forget()
-        copied = self._copier.copy(frame, epoch, mono_ns, pixels, tiles.find(pixels))
-        tiles.keep(pixels)
+            tiles.begin_anew()
+        copied = self._copier.copy(frame, epoch, mono_ns, pixels, tiles.find_changed(pixels))
+        tiles.keep_frame(pixels)
         return copied
 
-    def _keep(self, copy: CopiedFrame, trouble: str) -> None:
+    def _keep_frame(self, copy: CopiedFrame, trouble: str) -> None:
         if trouble:
             # It stays noticed: once the disk takes it, the frame of that time is recorded.
             if self._tiles is not None:
-                self._tiles.forget()
+                self._tiles.begin_anew()
             self._note_lost(copy.frame, trouble)
             return
         if self._film is None:

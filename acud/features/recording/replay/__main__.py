@@ -23,7 +23,7 @@ from acud.protocol.replay import ReplayAsk, ReplayDone, ReplayFault, ReplayLine
 
 
 def main() -> None:
-    """Replay; a fault is the last line but one."""
+    """Run the replay; a fault is the last line but one of the output."""
     try:
         ask = _read_ask(sys.stdin.buffer.read())
         if ask.parent_pid:

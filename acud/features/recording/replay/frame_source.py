@@ -63,12 +63,12 @@ class ViewIdentities:
         hit = tiles & self._masks.touching
         if self._identity and not hit:
             return self._identity
-        if self._identity and not hit & self._masks.whole and not self._differs(hit, picture()):
+        if self._identity and not hit & self._masks.whole and not self._has_changed(hit, picture()):
             return self._identity
         place = f"{frame_identity} {self._crop} {self._ignore}"
         return blake2b(place.encode(), digest_size=8).hexdigest()
 
-    def _differs(self, tiles: int, now: Pixels) -> bool:
+    def _has_changed(self, tiles: int, now: Pixels) -> bool:
         """Return whether the partial `tiles` changed in the view, by the video's pixels."""
         self.guessed += 1
         before = self._pixels
@@ -112,7 +112,7 @@ class FrameSource:
         for watched in self._watched.values():
             watched.tiles |= shown.tiles
 
-    def take(self, job: Job) -> ViewPixels:
+    def take_view(self, job: Job) -> ViewPixels:
         """Return the view from the video. Raises: Unavailable, naming the place in the recording; NotFound."""
         stretch, shown, video = self._stretch, self._shown, self._video
         if stretch is None or shown is None or video is None:
@@ -123,14 +123,14 @@ class FrameSource:
             raise NotFound("the view lies outside the frame", crop=str(job.view.crop), size=f"{bounds.w}x{bounds.h}")
         frame = video.picture(shown)
         spots = crop_ignored_boxes(job.view, crop)
-        identity = self._identity(video, shown, Grid(bounds.w, bounds.h), crop, spots)
+        identity = self._hash_view(video, shown, Grid(bounds.w, bounds.h), crop, spots)
         pixels = frame[crop.y : crop.bottom, crop.x : crop.right].copy()
         paint(pixels, spots)
         row = shown.row
         shot = ViewPixels(job.view.source, row.epoch, row.frame, row.mono_ns, crop, pixels, identity, spots)
         return hiding(shot, self._hide)
 
-    def _identity(
+    def _hash_view(
         self, video: VideoReader, shown: RecordedFrame, grid: Grid, crop: Rect, spots: tuple[Rect, ...]
     ) -> str:
         watched = self._watched.setdefault((crop, spots), _Watched(ViewIdentities(grid, crop, spots), grid.all))
@@ -143,7 +143,7 @@ class FrameSource:
         """How often only the video could decide whether a view changed."""
         return sum(watched.looks.guessed for watched in self._watched.values())
 
-    def sweep(self) -> None:
+    def free_unneeded(self) -> None:
         """Do nothing: everything is kept to the end."""
 
     def close(self) -> None:

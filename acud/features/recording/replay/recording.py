@@ -61,7 +61,7 @@ class RecordedFrames(Struct, frozen=True):
         return self.stretches[-1].end_s
 
     def utc_ms(self, at_s: float) -> int:
-        """Return the wall clock of a moment in it."""
+        """Return the wall clock at a moment of the recording."""
         stretch = next((one for one in reversed(self.stretches) if one.start_s <= at_s), self.stretches[0])
         first = stretch.shown[0]
         return first.row.utc_ms + round((at_s - first.at_s) * 1000)
@@ -122,7 +122,7 @@ class _RecordingReader:
             where = f"it ends at {end_ms / 1000:.3f} s, before frame {row.frame} at {row.at_ms / 1000:.3f} s"
             self.faults.append(f"{video.name} is cut off or damaged: {where}")
         if kept:
-            self._add(number, head, video, kept, times[-1] / 1000)
+            self._add_segment(number, head, video, kept, times[-1] / 1000)
 
     def _read_lines(self, path: Path) -> tuple[SegmentHead | None, list[FrameRow]]:
         rows: list[FrameRow] = []
@@ -155,7 +155,7 @@ class _RecordingReader:
             self.faults.append(f"{video.name} cannot be read after {times[-1] / 1000 if times else 0:.3f} s: {fault}")
         return sorted(times)
 
-    def _add(self, number: int, head: SegmentHead, video: Path, rows: list[FrameRow], length_s: float) -> None:
+    def _add_segment(self, number: int, head: SegmentHead, video: Path, rows: list[FrameRow], length_s: float) -> None:
         before = self.stretches[-1] if self.stretches else None
         self._began_utc_ms = self._began_utc_ms or rows[0].utc_ms
         start_s = (rows[0].utc_ms - self._began_utc_ms) / 1000
@@ -175,7 +175,7 @@ class _RecordingReader:
 
 
 class VideoReader:
-    """Decodes `stretch`; the caller closes it. Pictures come in order, each once."""
+    """Decodes `stretch`; the caller closes it. Yields each picture once, in order."""
 
     def __init__(self, stretch: RecordedSegment) -> None:
         self._stretch = stretch
@@ -196,7 +196,7 @@ class VideoReader:
         if self.fault:
             raise Unavailable(self.fault)
         try:
-            pixels = self._decode(shown)
+            pixels = self._decode_frame(shown)
         except (av.error.FFmpegError, OSError, StopIteration) as fault:
             why = "it ends before" if isinstance(fault, StopIteration) else f"{fault}"
             place = f"{self._stretch.video.name}, frame {shown.row.frame} at {shown.row.at_ms / 1000:.3f} s"
@@ -205,14 +205,14 @@ class VideoReader:
         self._last = shown.row.frame, pixels
         return pixels
 
-    def _decode(self, shown: RecordedFrame) -> Pixels:
+    def _decode_frame(self, shown: RecordedFrame) -> Pixels:
         wanted = shown.row.at_ms * TICKS_PER_S / 1000 - 1.5
         while True:
-            frame = next(self._stream())
+            frame = next(self._open_stream())
             if frame.pts is not None and float(frame.pts * frame.time_base) * TICKS_PER_S >= wanted:
                 return self._decode_pixels(frame)
 
-    def _stream(self) -> Iterator[Any]:
+    def _open_stream(self) -> Iterator[Any]:
         if self._frames is None:
             self._container = av.open(str(self._stretch.video))
             stream = self._container.streams.video[0]

@@ -50,10 +50,10 @@ class ReplaySession:
         """Replay. Raises: AcudError when nothing can be replayed as asked."""
         _check_patterns(self._settings.redaction)
         until, target = self._ask.until, parse_target(self._ask.target, "", self._ask.ignore)
-        self._check(target)
+        self._check_target(target)
         folder, recording_id = recordings.find(self._ask.recording, self._paths.recordings)
         recorded = recordings.load(folder, recording_id)
-        from_s, to_s = self._span(recorded)
+        from_s, to_s = self._find_span(recorded)
         spec = validate(
             until,
             target,
@@ -67,12 +67,12 @@ class ReplaySession:
         faults, rows = list(recorded.faults), []
         for run, judge in enumerate(self._ask.judges):
             rows.append(await self._replay_judge(run, judge, recorded, spec, (from_s, to_s), faults))
-        self._compare(rows)
+        self._compare_judges(rows)
         if faults:
             what = "; ".join(dict.fromkeys(faults))
             self._tell(ReplayFault("damaged", f"the recording is damaged: {what}", "what is before it was replayed"))
 
-    def _check(self, target: Target) -> None:
+    def _check_target(self, target: Target) -> None:
         for judge in self._ask.judges:
             self._settings.check_judge(judge)
         found = leaves(self._ask.until)
@@ -89,7 +89,7 @@ class ReplaySession:
         if any(isinstance(leaf, Change) and leaf.baseline for leaf in found):
             raise InvalidRequest("a baseline is of a live display", hint="leave it out: --from is the baseline")
 
-    def _span(self, recorded: RecordedFrames) -> tuple[float, float]:
+    def _find_span(self, recorded: RecordedFrames) -> tuple[float, float]:
         from_s, to_s = self._ask.from_s, min(math.inf if self._ask.to_s is None else self._ask.to_s, recorded.end_s)
         if not from_s < to_s:
             raise InvalidRequest(
@@ -116,7 +116,7 @@ class ReplaySession:
         faults: list[str],
     ) -> list[ReplayRow]:
         report = ReplayReport(run)
-        frames = FrameSource(self._hide())
+        frames = FrameSource(self._make_hide())
         async with AsyncExitStack() as stack:
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="acud-replay-"))
             context = build_context(self._make_options(folder), stack, frames)
@@ -133,7 +133,7 @@ class ReplaySession:
     async def _resolve_judge(self, context: EvaluatorContext, choice: str) -> str:
         """Return the judge that `choice` means now; a chain of several stays `auto`, which evaluators follow."""
         if choice == JudgeName.AUTO:
-            await context.judges.check()
+            await context.judges.check_health()
             return choice if len(self._settings.vision.chain()) > 1 else context.judges.choose(choice)
         return choice
 
@@ -159,7 +159,7 @@ class ReplaySession:
             features=replace(settings.features, grounding=False, scene=False),
         )
 
-    def _hide(self) -> Hide | None:
+    def _make_hide(self) -> Hide | None:
         settings = self._settings.redaction
         if not self._settings.features.redaction:
             return None
@@ -170,9 +170,9 @@ class ReplaySession:
         # The regions of every display: a recording does not name its display.
         return Hide(tuple(HiddenBox("region", Rect(*one.box)) for one in settings.regions))
 
-    def _compare(self, rows: list[list[ReplayRow]]) -> None:
+    def _compare_judges(self, rows: list[list[ReplayRow]]) -> None:
         for first, second in combinations(range(len(rows)), 2):
-            said = [{row.frame: row.verdict.answer for row in rows[run] if _counts(row)} for run in (first, second)]
+            said = [{row.frame: row.verdict.answer for row in rows[run] if _is_judged(row)} for run in (first, second)]
             both = sorted(said[0].keys() & said[1].keys())
             differ = tuple(frame for frame in both if said[0][frame] != said[1][frame])
             self._tell(ReplayPair((first, second), len(both), len(both) - len(differ), differ))
@@ -187,7 +187,7 @@ def _list_notes(recorded: RecordedFrames, target: Target) -> tuple[str, ...]:
     return (f"{partly} tiles of 16 px {told}",) if partly else ()
 
 
-def _counts(row: ReplayRow) -> bool:
+def _is_judged(row: ReplayRow) -> bool:
     return row.gate in ("judged", "forced")
 
 

@@ -141,24 +141,24 @@ class Simulation:
         self._frames = self._touching = 0
 
     async def play(self, run: int, from_s: float, to_s: float) -> ReplayRun:
-        cues = [cue for cue in _cues(self._recording) if cue.at_s <= to_s]
+        cues = [cue for cue in _make_cues(self._recording) if cue.at_s <= to_s]
         before = [cue for cue in cues if cue.at_s <= from_s]
         ahead = cues[len(before) :]
         self._at = self._began = from_s
-        self._begin()
+        self._arm_wait()
         for cue in before:
-            self._project(cue)
-        await self._after(self._on_cue(before[-1]) if before else ())
+            self._show_cue(cue)
+        await self._apply_events(self._on_cue(before[-1]) if before else ())
         while self._end is None and (at := self._find_next_s(ahead, to_s)) is not None:
             self._at = at
-            await self._after(self._due_events(ahead))
+            await self._apply_events(self._due_events(ahead))
         return self._make_run(run, to_s)
 
-    def _begin(self) -> None:
+    def _arm_wait(self) -> None:
         armed = machine.arm(self._spec, self._at)
         self._wait = armed.wait
         self._apply_effects(armed.effects)
-        self._fund()
+        self._check_budget()
 
     def _find_next_s(self, ahead: list[Cue], to_s: float) -> float | None:
         """Return the time of the next event; after the end of the replayed part only answers still come."""
@@ -176,7 +176,7 @@ class Simulation:
             yield from self._on_result(heapq.heappop(self._air))
         elif ahead and ahead[0].at_s <= self._at:
             cue = ahead.pop(0)
-            self._project(cue)
+            self._show_cue(cue)
             yield from self._on_cue(cue)
         elif self._deadline_s <= self._at:
             yield happened.DeadlinePassed(self._at)
@@ -184,7 +184,7 @@ class Simulation:
             self._tick = None
             yield happened.Tick(self._at)
 
-    def _project(self, cue: Cue) -> None:
+    def _show_cue(self, cue: Cue) -> None:
         if cue.shown is not None:
             self._source.show(cue.stretch, cue.shown)
 
@@ -219,17 +219,17 @@ class Simulation:
         asked = {index: _NO_WIDGETS for index, leaf in enumerate(leaves(self._spec.until)) if isinstance(leaf, Widget)}
         return happened.WidgetsRead(self._at, asked, math.inf)
 
-    async def _after(self, events: Iterator[happened.WaitEvent] | tuple[()]) -> None:
+    async def _apply_events(self, events: Iterator[happened.WaitEvent] | tuple[()]) -> None:
         for event in events:
-            self._step(event)
+            self._apply_event(event)
         while self._end is None and (self._grab or self._dues):
             if self._grab:
                 self._grab = False
                 self._answer_grab()
             else:
-                await self._dispatch(min(self._dues.values(), key=lambda due: due.priority))
+                await self._run_due_job(min(self._dues.values(), key=lambda due: due.priority))
 
-    def _step(self, event: happened.WaitEvent) -> None:
+    def _apply_event(self, event: happened.WaitEvent) -> None:
         if self._end is not None:
             return
         moved = machine.step(self._wait, event)
@@ -257,21 +257,21 @@ class Simulation:
                     self._end = effect
 
     def _answer_grab(self) -> None:
-        """Answer a grab: where something is recorded, the display still shows it."""
+        """Answer a grab from the recording: the display still shows the frame recorded last."""
         if self._now is not None and self._now.shown is not None:
             row = self._now.shown.row
-            self._step(happened.FrameSeen(self._at, row.epoch, row.frame, 0, self._at))
+            self._apply_event(happened.FrameSeen(self._at, row.epoch, row.frame, 0, self._at))
 
-    def _fund(self) -> None:
+    def _check_budget(self) -> None:
         account = BudgetAccount(self._spec.budget, self._spent)
         status = rules.check_budgets(account, BudgetAccount()) if self._spends else BudgetStatus()
         if status != self._wait.budget_status:
-            self._step(happened.BudgetChecked(self._at, status))
+            self._apply_event(happened.BudgetChecked(self._at, status))
 
-    async def _dispatch(self, due: out.JobRequest) -> None:
+    async def _run_due_job(self, due: out.JobRequest) -> None:
         job = self._make_job(due)
         self._dues.pop(due.kind)
-        self._step(happened.JobDispatched(self._at, job.job_id, due.kind))
+        self._apply_event(happened.JobDispatched(self._at, job.job_id, due.kind))
         parts: list[Answered] = []
 
         async def keep(part: JobResult) -> None:
@@ -335,7 +335,7 @@ class Simulation:
             later=answered.later if answered is not None else {},
         )
         self._landing = None
-        self._fund()
+        self._check_budget()
 
     def _on_evaluated(self, effect: out.EvaluationRecord) -> None:
         answered, forced = self._landing or (None, False)
@@ -384,7 +384,7 @@ def _sum_known(counts: Iterable[int | None]) -> int | None:
     return sum(known) if known else None
 
 
-def _cues(recording: RecordedFrames) -> list[Cue]:
+def _make_cues(recording: RecordedFrames) -> list[Cue]:
     cues: list[Cue] = []
     for stretch in recording.stretches:
         cues += [Cue(shown.at_s, stretch, shown) for shown in stretch.shown]

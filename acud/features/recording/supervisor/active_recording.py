@@ -54,7 +54,7 @@ class ActiveRecording:
         )
 
     def take_disk_state(self, segments: tuple[Segment, ...]) -> None:
-        """Take over the state on disk: the recorder is gone, with its counts."""
+        """Take `segments` from the files and keep the recorder's counts of lost frames, as the recorder has ended."""
         self.segments = {segment.number: segment for segment in segments}
         self._stored = replace(
             self._stored, dropped=self._stored.dropped + self.dropped, gone=self._stored.gone + self.gone

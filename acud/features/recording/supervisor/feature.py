@@ -57,29 +57,29 @@ class RecordingFeature(RunningFeature):
     def start(self) -> None:
         """Continue the recordings of a former supervisor."""
         self.recordings.resume()
-        self._trim()
+        self._trim_recordings()
 
     def reload(self, settings: Settings) -> None:
         """Apply the limits on size and age."""
         self._kept = settings.of(RecordingSettings)
 
-    def _trim(self) -> None:
+    def _trim_recordings(self) -> None:
         """Keep recordings within `max_mb` and `keep_days`, now and every five seconds."""
-        self.core.loop.call_later(_CHECK_S, self._trim)
+        self.core.loop.call_later(_CHECK_S, self._trim_recordings)
         going: list[RecordingInfo] = []
-        self.core.journal.keep(partial(self._strike_surplus, going), partial(self._remove, going), droppable=True)
+        self.core.journal.keep(partial(self._strike_surplus, going), partial(self._remove_files, going), droppable=True)
 
     def _strike_surplus(self, going: list[RecordingInfo]) -> None:
-        going[:] = self._surplus()
+        going[:] = self._find_surplus()
         for recording in going:
-            self.recordings.strike(recording)
+            self.recordings.delete_row(recording)
 
-    def _remove(self, going: list[RecordingInfo]) -> None:
+    def _remove_files(self, going: list[RecordingInfo]) -> None:
         for recording in going:
             _LOG.info("recording.expired", recording=recording.recording_id, bytes=recording.size_bytes)
             self.recordings.folders.remove(recording)
 
-    def _surplus(self) -> list[RecordingInfo]:
+    def _find_surplus(self) -> list[RecordingInfo]:
         table = self.recordings.table
         old = list(table.too_old(self.core.utc_s() - self._kept.keep_days * _DAY_S))
         over = table.ended_bytes() - sum(one.size_bytes for one in old) + self._live_bytes()
@@ -121,7 +121,7 @@ def _make_reply(feature: RecordingFeature, recording: RecordingInfo) -> RecordRe
 async def record_start(feature: RecordingFeature, request: RecordStart, call: Call) -> RecordReply:
     """Begin a recording, and answer with its first frame; the default display may have to be started first."""
     core = feature.core
-    place = core.ports.tasks.place(request.task_id, request.target, request.display)
+    place = core.ports.tasks.find_place(request.task_id, request.target, request.display)
     target = parse_target(request.target, place.display)
     if target.pty:
         raise InvalidRequest(f"{request.target!r} can't be recorded", hint="record the window that shows it")

@@ -57,7 +57,7 @@ class RecordingFiles:
             _LOG.warning("recording.unreadable", path=str(video), reason=str(fault))  # it stays, for a person to see
             return None
         if segment is None:
-            _remove(video, rows)
+            _remove_files(video, rows)
         return segment
 
     def _numbers(self, recording: RecordingInfo) -> list[int]:
@@ -72,14 +72,14 @@ class RecordingFiles:
     def remove(self, recording: RecordingInfo) -> None:
         """Remove the files of a recording, and its folder when that is empty."""
         folder = self.folder(recording.folder)
-        _remove(*folder.glob(f"{recording.recording_id}-*"))
+        _remove_files(*folder.glob(f"{recording.recording_id}-*"))
         with contextlib.suppress(OSError):
             folder.rmdir()
 
-    def sweep(self, known: frozenset[str]) -> int:
+    def remove_unknown(self, known: frozenset[str]) -> int:
         """Remove the files of recordings that no row names; return how many."""
         strange = [path for path in self._list_files() if path.stem.rpartition("-")[0] not in known]
-        _remove(*strange)
+        _remove_files(*strange)
         for folder in {path.parent for path in strange}:
             with contextlib.suppress(OSError):
                 folder.rmdir()
@@ -134,7 +134,7 @@ def mend_video(path: Path) -> int:
     return whole
 
 
-def _remove(*paths: Path) -> None:
+def _remove_files(*paths: Path) -> None:
     for path in paths:
         try:
             path.unlink(missing_ok=True)

@@ -76,7 +76,7 @@ class RecordingService:
 
     def resume(self) -> None:
         """Continue a former supervisor's recordings, or close them with what is on disk."""
-        swept = self.folders.sweep(self.table.ids())
+        swept = self.folders.remove_unknown(self.table.ids())
         if swept:
             _LOG.info("recordings.swept", files=swept)
         for row in self.table.list_unfinished():
@@ -84,11 +84,11 @@ class RecordingService:
             watched = self._core.watched_displays.find_by_number(row.display_number)
             task = self._core.ports.tasks.state_of(row.task_id) if row.task_id else "live"
             if task == "gone":
-                self._erase(recording)
+                self._delete_later(recording)
             elif watched is None or task == "ended":
-                self._close(recording, RecordingState.DONE, "the daemon ended over it")
+                self._record_end(recording, RecordingState.DONE, "the daemon ended over it")
             else:
-                self._launch(ActiveRecording(recording, watched, self))
+                self._launch_recorder(ActiveRecording(recording, watched, self))
 
     def find(self, recording_id: str) -> RecordingInfo:
         """Return a recording as it is now. Raises: NotFound; InvalidRequest when several ids match."""
@@ -151,7 +151,7 @@ class RecordingService:
         data = {"display": watched.name, "task_id": task_id}
         self._core.journal.event("recording.started", recording_id, **data)
         active = ActiveRecording(recording, watched, self, self._now_ns() if automatic else 0)
-        self._core.journal.after_commit(lambda: self._launch(active))
+        self._core.journal.after_commit(lambda: self._launch_recorder(active))
         return recording
 
     async def begun(self, recording: RecordingInfo) -> RecordingInfo:
@@ -169,7 +169,7 @@ class RecordingService:
         return replace(info, reason=f"{late}: {info.reason}" if info.reason else late)
 
     def _answer_begun(self, info: RecordingInfo) -> None:
-        self._begun.end(lambda one: one == info.recording_id, info)
+        self._begun.answer_fitting(lambda one: one == info.recording_id, info)
 
     def begin_task(self, task: Task, watched: WatchedDisplay) -> None:
         """Record a task that has a display of its own, if the settings ask for it."""
@@ -180,10 +180,10 @@ class RecordingService:
         except Refused as fault:
             _LOG.warning("recording.refused", task=task.task_id, reason=fault.message)
 
-    def _launch(self, active: ActiveRecording) -> None:
+    def _launch_recorder(self, active: ActiveRecording) -> None:
         if active.watched.state is DisplayState.ENDED:
             reason = f"display {active.watched.name} had ended"
-            self._answer_begun(self._close(active.info, RecordingState.DONE, reason))
+            self._answer_begun(self._record_end(active.info, RecordingState.DONE, reason))
             return
         self.active[active.recording_id] = active
         info = active.info
@@ -213,18 +213,18 @@ class RecordingService:
 
     def _begin_stop(self, active: ActiveRecording, reason: str, resume: Resume[RecordingInfo]) -> None:
         active.waiting.append(resume)
-        source = self._source(active)
+        source = self._find_source(active)
         if source is None or not source.live:
-            self._end(active, RecordingState.DONE, reason)
+            self._end_recording(active, RecordingState.DONE, reason)
         else:
-            self._core.frame_requests.grab(source, lambda _: self._end(active, RecordingState.DONE, reason))
+            self._core.frame_requests.grab(source, lambda _: self._end_recording(active, RecordingState.DONE, reason))
 
     def end_task(self, task: Task) -> None:
         """End the recordings of a task that ended; those of a failed one are kept only if the settings ask for it."""
         forget = task.status is TaskStatus.FAILED and not self._settings.keep_failed
         for active in self._list_of_task(task.task_id):
             active.forgotten = active.forgotten or (forget and active.info.automatic)
-            self._end(active, RecordingState.DONE, f"its task is {task.status}")
+            self._end_recording(active, RecordingState.DONE, f"its task is {task.status}")
 
     def delete(self, recording_id: str) -> RecordingInfo:
         """Forget a recording and remove its files. Raises: NotFound; Conflict while it is being made."""
@@ -233,7 +233,7 @@ class RecordingService:
             raise Conflict(
                 f"recording {recording.recording_id} is being made", hint=f"acud record stop {recording.recording_id}"
             )
-        self._forget(recording)
+        self._delete_recording(recording)
         return recording
 
     def delete_task(self, task_id: str) -> None:
@@ -241,48 +241,48 @@ class RecordingService:
         living = {active.recording_id for active in self._list_of_task(task_id)}
         for recording in self.table.of_task(task_id):
             if recording.recording_id not in living:
-                self._forget(recording)
+                self._delete_recording(recording)
         self._core.journal.after_commit(lambda: self._forget_live(task_id))
 
     def _forget_live(self, task_id: str) -> None:
         for active in self._list_of_task(task_id):
             active.forgotten = True
-            self._end(active, RecordingState.DONE, "its task was deleted")
+            self._end_recording(active, RecordingState.DONE, "its task was deleted")
 
     def _list_of_task(self, task_id: str) -> list[ActiveRecording]:
         return [active for active in self.active.values() if active.info.task_id == task_id]
 
-    def _end(self, active: ActiveRecording, state: RecordingState, reason: str) -> None:
+    def _end_recording(self, active: ActiveRecording, state: RecordingState, reason: str) -> None:
         if active.ending is not None:
             return
         active.ending = (state, reason)
-        source = self._source(active)
+        source = self._find_source(active)
         if source is not None:
             self._core.sources.want(source, active, 0)
         self._core.watched_displays.follow(active.watched, active, ())
         if active.child.process is None:
             self._core.keeper.stop(active.child)
-            self._finish(active)
+            self._finish_recording(active)
         elif active.child.state is not ChildState.STARTING:  # else it stops after the last frame: `handle_message`
             self._stop_recorder(active)
 
     def _stop_recorder(self, active: ActiveRecording) -> None:
         self._core.keeper.stop(active.child, _CLOSE_S + (self._hides.timeout_s if self._hides is not None else 0))
 
-    def _finish(self, active: ActiveRecording) -> None:
+    def _finish_recording(self, active: ActiveRecording) -> None:
         assert active.ending is not None
         self.active.pop(active.recording_id, None)
         active.take_disk_state(self.folders.measure(active.info))
         recording = active.info
         if active.forgotten:
-            self._erase(recording)
+            self._delete_later(recording)
         else:
-            recording = self._close(recording, *active.ending)
+            recording = self._record_end(recording, *active.ending)
         self._answer_begun(recording)
         for resume in active.waiting:
             resume(recording)
 
-    def _close(self, recording: RecordingInfo, state: RecordingState, reason: str) -> RecordingInfo:
+    def _record_end(self, recording: RecordingInfo, state: RecordingState, reason: str) -> RecordingInfo:
         closed = replace(recording, state=state, reason=reason, ended_utc_s=self._core.utc_s())
         self._core.journal.keep(lambda: self._write_end(closed))
         return closed
@@ -293,20 +293,20 @@ class RecordingService:
         counts = {"frames": recording.frames, "seconds": recording.seconds}
         self._core.journal.event("recording.ended", recording.recording_id, **facts, **counts)
 
-    def _erase(self, recording: RecordingInfo) -> None:
+    def _delete_later(self, recording: RecordingInfo) -> None:
         """Forget a recording outside of any call."""
-        self._core.journal.keep(lambda: self.strike(recording), lambda: self.folders.remove(recording))
+        self._core.journal.keep(lambda: self.delete_row(recording), lambda: self.folders.remove(recording))
 
-    def _forget(self, recording: RecordingInfo) -> None:
-        self.strike(recording)
+    def _delete_recording(self, recording: RecordingInfo) -> None:
+        self.delete_row(recording)
         self._core.journal.after_commit(lambda: self.folders.remove(recording))
 
-    def strike(self, recording: RecordingInfo) -> None:
-        """Forget the row of a recording, in the present turn; its files go after the commit."""
+    def delete_row(self, recording: RecordingInfo) -> None:
+        """Delete the recording's row and report that. The caller removes its files, after the commit."""
         self.table.delete(recording.recording_id)
         self._core.journal.event("recording.deleted", recording.recording_id, task_id=recording.task_id)
 
-    def _source(self, active: ActiveRecording) -> Source | None:
+    def _find_source(self, active: ActiveRecording) -> Source | None:
         source = self._core.sources.by_name.get(active.source)
         return source if active.watched.state is not DisplayState.ENDED else None
 
@@ -324,24 +324,24 @@ class RecordingService:
 
     def _follow_target(self, active: ActiveRecording, new: Source | None = None) -> None:
         """Record the target's current place if it changed, or if the ring `new` is its; end with its window."""
-        found = self._locate(active)
+        found = self._locate_target(active)
         if found is None:
             return
         self._core.watched_displays.follow(active.watched, active, (found.window_id,) if found.window_id else ())
         if found.missing is not None and found.missing.code == "window_missing":
-            self._end(active, RecordingState.DONE, "its window was closed")
+            self._end_recording(active, RecordingState.DONE, "its window was closed")
         elif found.missing is not None:
-            self._lose(active, found.missing.detail)
+            self._pause_filming(active, found.missing.detail)
         elif (found.source, found.crop) != (active.source, active.crop) or (new and new.name == found.source):
             if found.source != active.source:
-                self._leave(active)
+                self._leave_source(active)
             active.source, active.crop = found.source, found.crop
-            source = self._source(active)
+            source = self._find_source(active)
             if source is not None:
                 self._core.sources.want(source, active, active.info.fps)
-                self._film(active, source)
+                self._film_source(active, source)
 
-    def _locate(self, active: ActiveRecording) -> TargetLocation | None:
+    def _locate_target(self, active: ActiveRecording) -> TargetLocation | None:
         """Return where the target of a recording is, None while that is unknown."""
         watched, target = active.watched, active.target
         display = self._core.sources.by_name.get(watched.name)
@@ -349,14 +349,14 @@ class RecordingService:
             return None
         return locate(target, watched.name, display.width, display.height, watched.windows, monitors=watched.monitors)
 
-    def _leave(self, active: ActiveRecording) -> None:
-        source = self._source(active)
+    def _leave_source(self, active: ActiveRecording) -> None:
+        source = self._find_source(active)
         if source is not None:
             self._core.sources.want(source, active, 0)
         active.source = ""
 
-    def _lose(self, active: ActiveRecording, reason: str) -> None:
-        self._leave(active)
+    def _pause_filming(self, active: ActiveRecording, reason: str) -> None:
+        self._leave_source(active)
         active.trouble, active.size = reason, (0, 0)
         self._core.keeper.send(active.child, Unfilm(reason))
 
@@ -366,15 +366,15 @@ class RecordingService:
     def source_lost(self, source: Source, code: str, reason: str) -> None:
         """End the segment with its reason; if the display is gone for good, end the recording."""
         for active in [one for one in self._list_of_display(source.display) if one.source == source.name]:
-            self._lose(active, reason)
+            self._pause_filming(active, reason)
             # Whether it is gone for good is known once the report of the loss is complete.
             self._core.loop.call_later(0.0, lambda active=active, reason=reason: self._end_if_gone(active, reason))  # type: ignore[misc]
 
     def _end_if_gone(self, active: ActiveRecording, reason: str) -> None:
         if active.watched.state is DisplayState.ENDED and active.ending is None:
-            self._end(active, RecordingState.DONE, reason)
+            self._end_recording(active, RecordingState.DONE, reason)
 
-    def _film(self, active: ActiveRecording, source: Source) -> None:
+    def _film_source(self, active: ActiveRecording, source: Source) -> None:
         if source.path is None or not source.up:
             return
         crop = active.crop
@@ -397,19 +397,19 @@ class RecordingService:
             case FirstFrame():
                 self._answer_begun(active.info)
             case RecorderHello():
-                source = self._source(active)
+                source = self._find_source(active)
                 if source is not None:
-                    self._film(active, source)
+                    self._film_source(active, source)
                 if active.ending is not None:
                     self._stop_recorder(active)
             case HideAsk(number=number):
-                hide = hidden_of(self._core.redaction, self._source(active))
+                hide = hidden_of(self._core.redaction, self._find_source(active))
                 self._core.keeper.send(active.child, FilmHide(number, hide))
             case Filmed(segment=segment):
                 before = active.segments.get(segment.number)
                 active.segments[segment.number] = segment
                 if before is None or before.reason != segment.reason:
-                    self._record(active)
+                    self._write_row(active)
             case Filming(dropped=dropped, gone=gone, trouble=trouble):
                 self.lost.add("dropped", amount=max(0, dropped - active.dropped))
                 self.lost.add("gone", amount=max(0, gone - active.gone))
@@ -418,7 +418,7 @@ class RecordingService:
                 if trouble:
                     self._answer_begun(active.info)
 
-    def _record(self, active: ActiveRecording) -> None:
+    def _write_row(self, active: ActiveRecording) -> None:
         info = active.info
         self._core.journal.keep(lambda: self.table.update(info), droppable=True)
 
@@ -429,15 +429,15 @@ class RecordingService:
             return
         if active.ending is not None:
             self._core.keeper.stop(child)  # it may have ended before its first message, and be due to start again
-            self._finish(active)
+            self._finish_recording(active)
         elif child.state is ChildState.FAILED:
             active.ending = (RecordingState.FAILED, f"its recorder was given up: {reason}")
             self._core.daemon_events.child_ended(child)
             self._core.keeper.stop(child)
-            self._finish(active)
+            self._finish_recording(active)
         elif child.state is not ChildState.STOPPED:
             active.take_disk_state(self.folders.measure(active.info))
-            self._record(active)
+            self._write_row(active)
             self._core.daemon_events.child_ended(child)
         # Stopped by the end of the daemon: its successor goes on with it, or closes it.
 

@@ -87,11 +87,11 @@ class SceneReader:
         # The parts within the limits of one message: drop boxes of words first, then the last parts.
         parts = _join_parts(ask, texts, widgets)
         if len(parts.lines) > MAX_LINES or len(parts.nodes) > MAX_NODES:
-            parts = _cut(parts, MAX_LINES, MAX_NODES, f"more than {MAX_LINES} lines or {MAX_NODES} widgets")
+            parts = _cut_parts(parts, MAX_LINES, MAX_NODES, f"more than {MAX_LINES} lines or {MAX_NODES} widgets")
         if len(codec.encode(parts)) > MAX_PARTS_BYTES:
             parts = replace(parts, lines=tuple(replace(line, words=()) for line in parts.lines))
         while len(codec.encode(parts)) > MAX_PARTS_BYTES:
-            parts = _cut(parts, len(parts.lines) * 3 // 4, len(parts.nodes) * 3 // 4, "the size of a message")
+            parts = _cut_parts(parts, len(parts.lines) * 3 // 4, len(parts.nodes) * 3 // 4, "the size of a message")
         return parts
 
     async def _read_text(self, ask: SceneAsk, shot: ViewPixels) -> tuple[SceneTexts, float] | None:
@@ -166,7 +166,7 @@ def _mask_line(line: TextPart) -> TextPart:
     return TextPart(redaction_mark(_SECURE), line.bbox, line.conf, rule=_SECURE)
 
 
-def _cut(parts: SceneParts, lines: int, nodes: int, reason: str) -> SceneParts:
+def _cut_parts(parts: SceneParts, lines: int, nodes: int, reason: str) -> SceneParts:
     return replace(parts, lines=parts.lines[:lines], nodes=first_nodes(parts.nodes, nodes), cut=parts.cut or reason)
 
 

@@ -94,13 +94,13 @@ class ExternalProvider:
         if self._running is not None and not self._running.done():
             raise Unavailable(f"it still reads an earlier picture, after {self._timeout_s:g} s")
         loop = asyncio.get_running_loop()
-        self._running = loop.run_in_executor(self._thread, self._read, shot, fresh)
+        self._running = loop.run_in_executor(self._thread, self._read_lines, shot, fresh)
         done, _ = await asyncio.wait({self._running}, timeout=self._timeout_s)
         if not done:
             raise Unavailable(f"it did not read the picture in {self._timeout_s:g} s")
         return self._running.result()
 
-    def _read(self, shot: ViewPixels, fresh: bool) -> list[Line]:
+    def _read_lines(self, shot: ViewPixels, fresh: bool) -> list[Line]:
         pixels, read = shot.pixels.view(), self._provider.read
         pixels.flags.writeable = False
         inside = Rect(0, 0, shot.pixels.shape[1], shot.pixels.shape[0])
@@ -177,7 +177,7 @@ class TextChain:
             raise Unavailable(shot.hide_fault)
         key = (shot.source, shot.crop)
         before, now = self._words.pop(key, {}), dict[Line, Words]()
-        redacted = self._redactor.redact_lines(lines)
+        redacted = self._redactor.redact_in_reading_order(lines)
         parts = [self._make_part(shot, line, masked, before, now) for line, masked in redacted]
         self._words[key] = now
         if len(self._words) > _MAX_VIEWS:

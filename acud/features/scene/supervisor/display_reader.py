@@ -63,7 +63,7 @@ class ReaderPorts(Struct, frozen=True):
 
 
 class DisplayReader:
-    """One display's looks, one at a time."""
+    """Takes the looks at one display, one after the other."""
 
     def __init__(self, ports: ReaderPorts, watched: WatchedDisplay, seen: DisplayElements) -> None:
         self._ports = ports
@@ -82,14 +82,14 @@ class DisplayReader:
 
     def look(self, mode: SceneMode) -> Callback[None]:
         """Await a look in at least `mode` at a frame grabbed from now on."""
-        return Callback(partial(self._ask, mode))
+        return Callback(partial(self._queue_request, mode))
 
-    def _ask(self, mode: SceneMode, resume: Resume[None]) -> None:
+    def _queue_request(self, mode: SceneMode, resume: Resume[None]) -> None:
         self._asked.append((mode, resume))
         if not self._running:
-            run_steps(self._serve())
+            run_steps(self._serve_requests())
 
-    async def _serve(self) -> None:
+    async def _serve_requests(self) -> None:
         """Look once for all requests made before its frame is grabbed, and again while there are others."""
         self._running = True
         try:
@@ -127,7 +127,7 @@ class DisplayReader:
         if not needs.ocr:
             self.seen.confirm_text(grabbed.compared_mono_ns / 1e9)
         if needs.ocr or needs.ax:
-            await self._read(grabbed, needs)
+            await self._read_display(grabbed, needs)
         else:
             self.seen.mark_unchanged(grabbed.compared_mono_ns / 1e9)
 
@@ -149,7 +149,7 @@ class DisplayReader:
         ax = moved or frame != seen.ax_frame or now_s - seen.ax_at_s > self._ports.settings.ax_max_age_s
         return Needs(ocr, ax, fresh=False)
 
-    async def _read(self, source: Source, needs: Needs) -> None:
+    async def _read_display(self, source: Source, needs: Needs) -> None:
         """Take what an evaluator reads, or note why it could not."""
         # This lane has an evaluator with an OCR engine, but not its only slot, which a hung application must not hold.
         try:
@@ -163,7 +163,7 @@ class DisplayReader:
             self._note_failure("the display began anew while it was read")
         else:
             parts = self._leave_out_beneath(result, result.scene)
-            self.seen.take(result, parts, (source.width, source.height), self._ports.now_s())
+            self.seen.take_reading(result, parts, (source.width, source.height), self._ports.now_s())
             if self.seen.ocr_frame == (source.epoch, source.frame):
                 self.seen.confirm_text(source.compared_mono_ns / 1e9)
 
@@ -229,7 +229,7 @@ class DisplayReader:
     def mark_lost(self, reason: str) -> None:
         """Drop all elements of a display without pixels, for `reason`."""
         self._windows = None
-        self.seen.forget(ProviderState("", "unavailable", reason))
+        self.seen.drop_all(ProviderState("", "unavailable", reason))
 
 
 def _list_hidden(hide: Hide | None) -> object:
@@ -249,9 +249,9 @@ class DisplayElements:
         self._numbers = numbers
         self._standing = standing
         self._ids = {letter: standing.ids(letter, number, numbers.first(f"{letter}{number}")) for letter in ("t", "a")}
-        self.forget(NOT_ASKED)
+        self.drop_all(NOT_ASKED)
 
-    def forget(self, state: ProviderState) -> None:
+    def drop_all(self, state: ProviderState) -> None:
         """Drop every element and put both providers in `state`. Their ids are never given again."""
         self.texts: tuple[OcrElement, ...] = ()
         self.widgets: tuple[AxElement, ...] = ()
@@ -267,7 +267,7 @@ class DisplayElements:
         """The password fields known when the text was read."""
         self.ocr_at_s = self.ax_at_s = float("-inf")
 
-    def take(self, result: JobResult, parts: SceneParts, size: tuple[int, int], now_s: float) -> None:
+    def take_reading(self, result: JobResult, parts: SceneParts, size: tuple[int, int], now_s: float) -> None:
         """Take an evaluator's reading of a frame of `size`."""
         self.epoch, self.frame, self.frame_mono_s = result.epoch, result.frame, result.frame_mono_ns / 1e9
         self.change = parts.change

@@ -70,7 +70,7 @@ start = SceneFeature
 @handles(SceneGet)
 async def answer_scene(feature: SceneFeature, request: SceneGet, call: Call) -> SceneReply:
     """Look if requested, and return the newest scene."""
-    place = feature.tasks.place(request.task_id, "screen", request.displays[0] if request.displays else "")
+    place = feature.tasks.find_place(request.task_id, "screen", request.displays[0] if request.displays else "")
     names = request.displays or ((place.display,) if request.task_id and place.display else ())
     log = feature.tasks.begin_action(place.task_id, ActionType.VISION, "scene")
     watched_displays = feature.watched_displays
@@ -150,7 +150,7 @@ async def scene_annotate(feature: SceneFeature, request: SceneAnnotate, call: Ca
     if not request.ask and request.vlm_scene is None and request.vlm_elements is None:
         raise InvalidRequest("neither an annotation nor a model is given", hint="give vlm_scene, vlm_elements or ask")
     backend = feature.annotations.choose_backend(request.ask) if request.ask else ""
-    place = feature.tasks.place(request.task_id, "screen", request.display)
+    place = feature.tasks.find_place(request.task_id, "screen", request.display)
     log = feature.tasks.begin_action(place.task_id, ActionType.VISION, f"describe with {backend or 'own words'}")
     target = Target(place.display)
     try:

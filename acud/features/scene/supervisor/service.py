@@ -65,12 +65,12 @@ class Scenes:
             core.clock.monotonic_s,
             core.pool,
             core.redaction.find_hidden,
-            lambda reader: self.renew(reader.mode),  # a scene that differs gets a number of its own
+            lambda reader: self.renew_scene(reader.mode),  # a scene that differs gets a number of its own
         )
         self._next = self._numbers.first(_NAME)
         self._kept: deque[Scene] = deque(maxlen=settings.kept)
         core.sources.watchers.add(self, Order.FEATURES)
-        for forget in (standing.forget, numbers.forget, self._drop):
+        for forget in (standing.forget, numbers.forget, self._drop_reader):
             core.watched_displays.removed.add(forget, Order.FEATURES)
 
     def look(self, displays: Sequence[WatchedDisplay], mode: SceneMode, within_s: float = 0.0) -> Callback[None]:
@@ -82,7 +82,7 @@ class Scenes:
 
     def newest(self, displays: Sequence[WatchedDisplay]) -> Scene:
         """Return the newest scene of `displays`, without looking."""
-        return select_displays(self.renew(None), frozenset(watched.number for watched in displays))
+        return select_displays(self.renew_scene(None), frozenset(watched.number for watched in displays))
 
     def former(self, scene_id: int, displays: Sequence[WatchedDisplay]) -> Scene | None:
         """Return the part of scene `scene_id` for `displays`; None when it is no longer kept."""
@@ -90,7 +90,7 @@ class Scenes:
         return None if found is None else select_displays(found, frozenset(watched.number for watched in displays))
 
     def list_kept(self) -> Sequence[Scene]:
-        """Return the scenes that are still kept, newest first."""
+        """Return the kept scenes, newest first."""
         return tuple(reversed(self._kept))
 
     def secure(self, watched: WatchedDisplay) -> tuple[Rect, ...]:
@@ -121,7 +121,7 @@ class Scenes:
         if reader is not None:
             reader.mark_lost(reason)
 
-    def renew(self, mode: SceneMode | None) -> Scene:
+    def renew_scene(self, mode: SceneMode | None) -> Scene:
         """Return the present scene of every display, with a new id if it differs from the one before."""
         moment = Moment(self._clock.monotonic_s(), int(self._clock.instant().utc_s * 1000), mode or self._find_mode())
         displays = sorted((s for s in self._watched_displays.by_name.values() if s.number), key=lambda s: s.number)
@@ -144,7 +144,7 @@ class Scenes:
     def _find_mode(self) -> SceneMode:
         return self._kept[-1].reason if self._kept else SceneMode.IDLE
 
-    def _drop(self, watched: WatchedDisplay) -> None:
+    def _drop_reader(self, watched: WatchedDisplay) -> None:
         self._readers.pop(watched.number, None)
 
     def _gather_facts(self, watched: WatchedDisplay) -> DisplayFacts:
@@ -184,14 +184,14 @@ class _JointLook:
     def begin(self, resume: Resume[None]) -> None:
         """Begin; `resume` is called once."""
         if not self._left:
-            self._scenes.renew(self._mode)
+            self._scenes.renew_scene(self._mode)
             resume(None)
         elif self._within_s:
             self._scenes.loop.call_later(self._within_s, partial(self._end_late, resume))
         for watched in list(self._left.values()):
-            self._scenes.reader(watched).look(self._mode).begin(partial(self._end, watched.name, resume))
+            self._scenes.reader(watched).look(self._mode).begin(partial(self._end_look, watched.name, resume))
 
-    def _end(self, name: str, resume: Resume[None], outcome: AcudError | None) -> None:
+    def _end_look(self, name: str, resume: Resume[None], outcome: AcudError | None) -> None:
         if self._left.pop(name, None) is None:
             return
         if outcome is not None:
@@ -205,7 +205,7 @@ class _JointLook:
         for watched in self._left.values():
             self._scenes.reader(watched).mark_late(self._within_s)
         self._left.clear()
-        self._scenes.renew(self._mode)
+        self._scenes.renew_scene(self._mode)
         resume(None)
 
 
@@ -258,15 +258,15 @@ class SceneSubscriptions:
             self._live.pop(key, None)
         else:
             self._live[key] = _Subscription(names, self._now() + for_s)
-            self._loop.call_later(for_s, self._expire)
-        self._apply()
+            self._loop.call_later(for_s, self._expire_leases)
+        self._apply_wanted()
         return key
 
-    def _expire(self) -> None:
+    def _expire_leases(self) -> None:
         self._live = {key: one for key, one in self._live.items() if one.until_s > self._now()}
-        self._apply()
+        self._apply_wanted()
 
-    def _apply(self) -> None:
+    def _apply_wanted(self) -> None:
         for watched in self._watched_displays.by_name.values():
             source = self._sources.by_name.get(watched.name)
             wanted = any(one.wants(watched.name) for one in self._live.values())
@@ -276,11 +276,11 @@ class SceneSubscriptions:
                 self._paces[watched.name] = _Pace()
                 self._schedule_look(watched, changed=True)
             elif not wanted:
-                self._drop(watched.name)
+                self._drop_pace(watched.name)
         for name in set(self._paces) - set(self._watched_displays.by_name):
-            self._drop(name)
+            self._drop_pace(name)
 
-    def _drop(self, name: str) -> None:
+    def _drop_pace(self, name: str) -> None:
         pace = self._paces.pop(name, None)
         if pace is not None and pace.timer is not None:
             pace.timer.cancel()
@@ -298,9 +298,9 @@ class SceneSubscriptions:
             pace.timer.cancel()
         hz = _ACTIVE_HZ if changed else _IDLE_HZ
         at_s = max(self._now(), self._scenes.reader(watched).begun_s + 1 / hz)
-        pace.timer = self._loop.call_at(at_s, lambda: self._look(watched))
+        pace.timer = self._loop.call_at(at_s, lambda: self._look_at_display(watched))
 
-    def _look(self, watched: WatchedDisplay) -> None:
+    def _look_at_display(self, watched: WatchedDisplay) -> None:
         pace = self._paces.get(watched.name)
         if pace is None or self._watched_displays.by_name.get(watched.name) is not watched:
             return
@@ -316,25 +316,25 @@ class SceneSubscriptions:
     def source_up(self, source: Source) -> None:
         """Look for subscribers: a display came, or has a new ring."""
         if self._live:
-            self._apply()
-            self._touch(source.name)
+            self._apply_wanted()
+            self._look_soon(source.name)
 
     def frame_seen(self, source: Source, notice: Notice) -> None:
         """Look for subscribers: pixels changed."""
         if self._live and (notice.tiles or notice.fresh):
-            self._touch(source.name)
+            self._look_soon(source.name)
 
     def source_lost(self, source: Source, code: str, reason: str) -> None:
         """Look for subscribers: a display lost its pixels."""
         if self._live:
-            self._touch(source.name)
+            self._look_soon(source.name)
 
     def windows_seen(self, watched: WatchedDisplay) -> None:
         """Look for subscribers: windows came, went or moved, or notifications did."""
         if self._live:
-            self._touch(watched.name)
+            self._look_soon(watched.name)
 
-    def _touch(self, name: str) -> None:
+    def _look_soon(self, name: str) -> None:
         watched = self._watched_displays.by_name.get(name)
         if watched is not None:
             self._schedule_look(watched, changed=True)

@@ -31,7 +31,7 @@ class UnpaintedWindows:
         self._listed: dict[int, frozenset[int]] = {}
         """By display number: the windows of its newest list."""
         watched_displays.watchers.add(self, Order.FEATURES)
-        watched_displays.removed.add(self._forget, Order.FEATURES)
+        watched_displays.removed.add(self._forget_display, Order.FEATURES)
 
     def windows_seen(self, watched: WatchedDisplay) -> None:
         source = self._sources.by_name.get(watched.name)
@@ -42,7 +42,7 @@ class UnpaintedWindows:
             new |= dict.fromkeys(came, (self._targets.make_token(source, source.frame), self._clock.monotonic_s()))
         self._new[watched.number], self._listed[watched.number] = new, listed
 
-    def _forget(self, watched: WatchedDisplay) -> None:
+    def _forget_display(self, watched: WatchedDisplay) -> None:
         self._new.pop(watched.number, None)
         self._listed.pop(watched.number, None)
 

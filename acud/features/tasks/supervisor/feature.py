@@ -11,7 +11,7 @@ from acud.base.ids import new_id
 from acud.config.fleet import check_host_labels
 from acud.features.tasks.rules import SteadyTimes, StuckRule, TaskFacts, current_item, stuck_tasks
 from acud.features.tasks.settings import TasksSettings
-from acud.features.tasks.summary import PACKET_ACTIONS, PACKET_MESSAGES, TaskTree, resume_packet, resume_text, summarise
+from acud.features.tasks.summary import PACKET_ACTIONS, PACKET_MESSAGES, TaskTree, build_packet, resume_text, summarise
 from acud.features.tasks.supervisor.service import Tasks, check_data
 from acud.features.tasks.tables import ActionTable, DeletedTasks, ForgottenRows, TaskTable
 from acud.process.event_loop import Timer
@@ -72,7 +72,7 @@ class TasksFeature(RunningFeature):
     def start(self) -> None:
         """End what a former supervisor left, and begin to look for stuck tasks."""
         self._cleanup.soon()
-        self.tasks.sweep()
+        self.tasks.end_leftovers()
         self._alarms.start()
 
     def at_work(self) -> int:
@@ -97,10 +97,10 @@ class StuckAlarms:
     def start(self) -> None:
         """Begin to check, unless switched off."""
         if self._settings.stuck_detection:
-            self._core.loop.call_later(self._settings.stuck_check_s, self._check)
+            self._core.loop.call_later(self._settings.stuck_check_s, self._check_tasks)
 
-    def _check(self) -> None:
-        self._core.loop.call_later(self._settings.stuck_check_s, self._check)
+    def _check_tasks(self) -> None:
+        self._core.loop.call_later(self._settings.stuck_check_s, self._check_tasks)
         if not self._unwritten:  # a full disk must not pile up checks
             self._unwritten = True
             self._core.journal.keep(self._alarm_all, self._on_written)
@@ -115,19 +115,19 @@ class StuckAlarms:
         for task_id in stuck_tasks(
             [TaskFacts(task, waiting.get(task.task_id, 0)) for task in active], nows, self._rule
         ):
-            self._alarm(task_id, now.utc_s, nows[task_id])
+            self._alarm_if_stuck(task_id, now.utc_s, nows[task_id])
 
-    def _alarm(self, task_id: str, now: float, steady_s: float) -> None:
-        tree = self._tree(task_id)
+    def _alarm_if_stuck(self, task_id: str, now: float, steady_s: float) -> None:
+        tree = self._find_tree(task_id)
         self._tasks.update(replace(tree.task, stuck_at=now))
         idle_s = round(steady_s - tree.task.updated_at)
         told = Message("system", f"nothing happened for {idle_s} s: the agent is told to go on", "stuck", now)
         self._tasks.add_message(task_id, told)
-        self._core.journal.event("task.stuck", task_id, **resume_packet(tree, now))
+        self._core.journal.event("task.stuck", task_id, **build_packet(tree, now))
         self._core.wakes.send_stuck(task_id, tree.task.agent_id, resume_text(tree, now))
         _LOG.info("task.stuck", task=task_id)
 
-    def _tree(self, task_id: str) -> TaskTree:
+    def _find_tree(self, task_id: str) -> TaskTree:
         items = self._tasks.items(task_id)
         active = current_item(items)
         actions = self._actions.newest_of_item(task_id, active.number, PACKET_ACTIONS) if active is not None else ()
@@ -143,7 +143,7 @@ class DeletedTaskCleanup:
         self._deleted = DeletedTasks(core.store)
         self._timer: Timer | None = None
 
-    def run(self) -> None:
+    def delete_some(self) -> None:
         """Forget one step's rows, and continue: soon if there is more, later if something has not ended."""
         if self._timer is not None:
             self._timer.cancel()
@@ -152,19 +152,19 @@ class DeletedTaskCleanup:
         self._core.journal.keep(partial(self._forget_some, forgotten), partial(self._go_on, forgotten))
 
     def _forget_some(self, forgotten: list[ForgottenRows]) -> None:
-        forgotten[:] = [self._deleted.step(self._core.store.events.newest(), STEP_ROWS)]
+        forgotten[:] = [self._deleted.delete_step(self._core.store.events.newest(), STEP_ROWS)]
 
     def _go_on(self, forgotten: list[ForgottenRows]) -> None:
         found = forgotten[0] if forgotten else ForgottenRows(left=True)
         if found.more or found.left:
-            self._timer = self._core.loop.call_later(_MORE_S if found.more else _LEFT_S, self.run)
+            self._timer = self._core.loop.call_later(_MORE_S if found.more else _LEFT_S, self.delete_some)
         self._core.store.evidence.remove_files(found.files)
 
     def soon(self) -> None:
         """Begin once the end of this turn is written."""
         if self._timer is not None:
             self._timer.cancel()
-        self._timer = self._core.loop.call_later(_MORE_S, self.run)
+        self._timer = self._core.loop.call_later(_MORE_S, self.delete_some)
 
 
 start = TasksFeature
@@ -192,7 +192,7 @@ _ANSWER_TOKENS = 500
 def task_update(feature: TasksFeature, request: TaskUpdate, call: Call) -> TaskReply:
     """Add a message, answer a query, change the status. An end with open plan items is noted, not refused."""
     view = feature.tasks.view(feature.tasks.update(request))
-    return TaskReply(view, tuple(_list_notes(view)), _answer(feature, view) if request.query else "")
+    return TaskReply(view, tuple(_list_notes(view)), _summarise_task(feature, view) if request.query else "")
 
 
 def _list_notes(view: TaskView) -> list[str]:
@@ -202,7 +202,7 @@ def _list_notes(view: TaskView) -> list[str]:
     return [f"completed with open plan items: {', '.join(map(str, still[:20]))}"]
 
 
-def _answer(feature: TasksFeature, view: TaskView) -> str:
+def _summarise_task(feature: TasksFeature, view: TaskView) -> str:
     return summarise(feature.tasks.tree(view.task, Detail.FOCUSED, view.items), Detail.FOCUSED, _ANSWER_TOKENS).text
 
 

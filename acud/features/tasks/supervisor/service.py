@@ -76,7 +76,7 @@ class Tasks:
         for task in self.table.all_in(TaskStatus.PAUSED):
             self._core.waits.targets.hide_targets(task.task_id)
 
-    def sweep(self) -> None:
+    def end_leftovers(self) -> None:
         """End what a former supervisor left: waits and displays of tasks that ended, or were never stored."""
         living = {
             task.task_id for status in (TaskStatus.ACTIVE, TaskStatus.PAUSED) for task in self.table.all_in(status)
@@ -92,7 +92,7 @@ class Tasks:
         """Return the task with this id or with an id that matches it. Raises: NotFound, InvalidRequest."""
         return self.table.find(task_id)
 
-    def live(self, task_id: str) -> Task:
+    def find_live(self, task_id: str) -> Task:
         """Return the task if it has not ended. Raises: NotFound; Conflict with its status."""
         task = self.find(task_id)
         if has_task_ended(task.status):
@@ -101,14 +101,14 @@ class Tasks:
             )
         return task
 
-    def place(self, task_id: str, target: str, display: str) -> TaskPlace:
+    def find_place(self, task_id: str, target: str, display: str) -> TaskPlace:
         """Return the display for a request: the one it names, else its task's, else the default.
 
         Raises: NotFound for an unknown task, Conflict for an ended one, DisplayDown when its display is gone.
         """
         if not task_id:
             return TaskPlace("", display)
-        task = self.live(task_id)
+        task = self.find_live(task_id)
         if parse_target(target, display).display or not task.display:
             return TaskPlace(task.task_id, display)
         watched = self._core.watched_displays.find_by_number(task.display_number)
@@ -189,18 +189,18 @@ class Tasks:
         if request.message:
             self._add_message(task, "agent", "text", request.message)
         if request.budget is not None:
-            task = self._fund(task, check_budget(request.budget))
+            task = self._set_budget(task, check_budget(request.budget))
         if request.status is not None:
-            return self._move(task, request.status)
-        return self._touch(task) if request.message else task
+            return self._change_status(task, request.status)
+        return self._set_updated(task) if request.message else task
 
-    def _fund(self, task: Task, budget: Budget) -> Task:
+    def _set_budget(self, task: Task, budget: Budget) -> Task:
         funded = replace(task, budget=budget)
         self.table.update(funded)
-        self._core.journal.after_commit(lambda: self._core.wait_runtime.fund(task.task_id, budget))
+        self._core.journal.after_commit(lambda: self._core.wait_runtime.set_budget(task.task_id, budget))
         return funded
 
-    def _move(self, task: Task, to: TaskStatus) -> Task:
+    def _change_status(self, task: Task, to: TaskStatus) -> Task:
         moved = move_task(task, to, self._core.utc_s())
         self.table.update(moved)
         if to is task.status:
@@ -235,7 +235,7 @@ class Tasks:
 
     def update_item(self, request: TaskItemUpdate) -> Task:
         """Move a plan item. Raises: NotFound, IllegalTaskMove; Conflict when the task has ended."""
-        task = self.live(request.task_id)
+        task = self.find_live(request.task_id)
         before = self.table.item(task.task_id, request.item)
         after = move_item(before, request.status, self._core.utc_s())
         self.table.update_item(task.task_id, after)
@@ -243,20 +243,20 @@ class Tasks:
             self._add_message(task, "agent", "plan", f"item {after.number} {after.status}: {request.note}")
         data = {"item": after.number, "status": after.status.value, "title": after.title}
         self._core.journal.event("task.updated", task.task_id, **data)
-        return self._touch(task)
+        return self._set_updated(task)
 
     def append(self, request: TaskPlanAppend) -> Task:
         """Add plan items. Raises: NotFound; Conflict when the task has ended."""
-        task = self.live(request.task_id)
+        task = self.find_live(request.task_id)
         items = self.table.append_items(task.task_id, request.items)
         if request.note:
             self._add_message(task, "agent", "plan", request.note)
         self._core.journal.event("task.updated", task.task_id, appended=len(items), first=items[0].number)
-        return self._touch(task)
+        return self._set_updated(task)
 
     def log_agents_action(self, request: TaskLogAction) -> tuple[Task, Action]:
         """Keep an action of the agent. Raises: NotFound; InvalidRequest; Conflict when the task has ended."""
-        task = self.live(request.task_id)
+        task = self.find_live(request.task_id)
         check_data("input_data", request.input_data)
         check_data("output_data", request.output_data)
         if request.item is not None:
@@ -273,20 +273,20 @@ class Tasks:
             duration_ms=request.duration_ms,
         )
         self.actions.add(task.task_id, action)
-        return self._touch(task), action
+        return self._set_updated(task), action
 
     def delete(self, task_id: str) -> tuple[str, int]:
         """Forget a task; return its id and how many of its waits were watching."""
         task = self.find(task_id)
-        self._deleted.begin(task.task_id)
+        self._deleted.record_task(task.task_id)
         for deleted in self._observers.deleted:
             deleted(task.task_id)
         self.table.delete(task.task_id)
         self._core.journal.event("task.deleted", task.task_id)
-        self._core.journal.after_commit(lambda: self._forget(task))
+        self._core.journal.after_commit(lambda: self._release_task(task))
         return task.task_id, self._core.waits.count_by_task().get(task.task_id, 0)
 
-    def _forget(self, task: Task) -> None:
+    def _release_task(self, task: Task) -> None:
         self._let_go(task, "its task was deleted")
         self._on_forgotten()
 
@@ -314,7 +314,7 @@ class Tasks:
             subject=stored.wait_id,
         )
         self.actions.add(task.task_id, action)
-        self._touch(task)
+        self._set_updated(task)
 
     def _log_ended(self, stored: StoredWait) -> None:
         action = self.actions.of_subject(stored.wait_id)
@@ -331,7 +331,7 @@ class Tasks:
         self.actions.add_log(action.action_id, ActionLog("result", stored.message, stored.ended_utc_s))
         task = self.table.get(stored.spec.task_id)
         self.table.add_message(task.task_id, Message("system", stored.message, "wait", stored.ended_utc_s))
-        self._touch(task)
+        self._set_updated(task)
 
     def handed_back(self, watched: WatchedDisplay, words: str) -> None:
         """Add a person's hand-back note to the tasks on this display, in the transaction."""
@@ -350,7 +350,7 @@ class Tasks:
         self.actions.add(task.task_id, replace(action, item=item))
         for line in lines:
             self.actions.add_log(action.action_id, line)
-        self._touch(task)
+        self._set_updated(task)
 
     def begin_action(self, task_id: str, kind: ActionType, summary: str) -> LogEnd:
         """Return the function to call with the fault (or None) and the output of an action that begins now."""
@@ -380,7 +380,7 @@ class Tasks:
     def _add_message(self, task: Task, role: str, msg_type: str, content: str) -> None:
         self.table.add_message(task.task_id, Message(role, content, msg_type, self._core.utc_s()))
 
-    def _touch(self, task: Task) -> Task:
+    def _set_updated(self, task: Task) -> Task:
         if has_task_ended(task.status):
             return task
         touched = replace(task, updated_at=self._core.utc_s())

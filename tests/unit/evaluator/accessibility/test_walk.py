@@ -20,7 +20,7 @@ async def walk_all(
 ) -> tuple[AppWalk, list[Node], str]:
     budget = WalkBudget(limits, until=1e12)
     walk = AppWalk(WidgetClient(app.connection), app.ref("/root"), of, (), budget)
-    await walk.run()
+    await walk.ask_widgets()
     return walk, in_document_order(walk.found, 0, 0), budget.cut
 
 
@@ -63,7 +63,7 @@ async def test_a_walk_that_was_stopped_counts_what_it_had_not_asked() -> None:
     budget = WalkBudget(Limits(), until=1e12)
     walk = AppWalk(WidgetClient(app.connection), app.ref("/root"), GTK_3, (), budget)
     with pytest.raises(NoAnswer):
-        await walk.run()
+        await walk.ask_widgets()
     assert len(walk.found) + walk.left_out == 102
 
 

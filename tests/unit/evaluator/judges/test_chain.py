@@ -69,7 +69,7 @@ async def test_auto_goes_along_the_chain_and_whoever_is_down_is_asked_last() -> 
     down, well = Eye("ollama", yes("a"), state="down"), Eye("claude", yes("b"))
     judges = JudgeRegistry({"ollama": down, "claude": well}, ("ollama", "claude"))
     assert [one.name for one in judges.list_judges("auto")] == ["ollama", "claude"]
-    await judges.check()
+    await judges.check_health()
     assert [one.name for one in judges.list_judges("auto")] == ["claude", "ollama"]
     assert [one.name for one in judges.list_judges("ollama")] == ["ollama"]
     assert judges.list_judges("nobody") == ()
@@ -81,19 +81,19 @@ async def test_auto_goes_along_the_chain_and_whoever_is_down_is_asked_last() -> 
 async def test_a_backend_that_nobody_named_is_not_even_asked_how_it_is(name: str) -> None:
     eye, clock = Eye(name, yes("a")), ManualClock()
     judges = JudgeRegistry({"ollama": Eye("ollama", yes("b")), name: eye}, monotonic_s=clock.monotonic_s)
-    await judges.check()
+    await judges.check_health()
     assert eye.checked == 0
     assert [one.name for one in judges.list_judges(name)] == [name]  # a wait names it
     await judges.wait_for_doubt(3600)
-    await judges.check()
+    await judges.check_health()
     assert eye.checked == 1
     clock.advance(119)
-    await judges.check()
+    await judges.check_health()
     assert eye.checked == 2
     clock.advance(2)  # the waits that named it are over
-    await judges.check()
+    await judges.check_health()
     assert eye.checked == 2
     assert [one.name for one in judges.list_judges(name)] == [name]
     await judges.wait_for_doubt(3600)
-    await judges.check()
+    await judges.check_health()
     assert eye.checked == 3

@@ -38,7 +38,7 @@ class Backend:
 
     async def _call(self) -> None:
         try:
-            async with self.places.place():
+            async with self.places.hold_place():
                 answer = asyncio.get_running_loop().create_future()
                 self._held.append(answer)
                 self.most = max(self.most, len(self._held))

@@ -52,7 +52,7 @@ class Scene:
 
     async def ask(self, claim: Claim, within_s: float = 1000.0) -> bool:
         try:
-            await self.turns.take(claim, self.clock.now() + within_s)
+            await self.turns.wait_for_turn(claim, self.clock.now() + within_s)
         except TurnRefused as fault:
             self.refused[claim.who] = fault
             return False

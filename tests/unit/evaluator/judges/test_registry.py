@@ -35,10 +35,10 @@ async def test_auto_is_ollama_where_it_is_ready_else_ocr() -> None:
     eye = Eye("ollama", "down")
     judges = JudgeRegistry({"ollama": eye}, ())
     assert judges.choose("auto") == "ocr"
-    await judges.check()
+    await judges.check_health()
     assert judges.choose("auto") == "ocr"
     eye.state = "ready"
-    await judges.check()
+    await judges.check_health()
     assert judges.choose("auto") == "ollama"
     assert judges.choose("passthrough") == "passthrough"
     assert JudgeRegistry({}, ("scripted",)).choose("auto") == "scripted"
@@ -48,25 +48,25 @@ async def test_auto_is_ollama_where_it_is_ready_else_ocr() -> None:
 async def test_health_is_told_at_first_and_when_it_changed() -> None:
     eye, text = Eye("ollama"), Eye("ocr", "idle")
     judges = JudgeRegistry({"ollama": eye}, (), text)
-    assert await judges.check() == Judges((JudgeHealth("ollama", "ready"), JudgeHealth("ocr", "idle")))
-    assert await judges.check() is None
+    assert await judges.check_health() == Judges((JudgeHealth("ollama", "ready"), JudgeHealth("ocr", "idle")))
+    assert await judges.check_health() is None
     text.state = "ready"
-    assert await judges.check() is not None
+    assert await judges.check_health() is not None
 
 
 @pytest.mark.asyncio
 async def test_a_doubt_wakes_the_check_and_a_judge_known_to_be_down_raises_none() -> None:
     eye = Eye("ollama")
     judges = JudgeRegistry({"ollama": eye}, ())
-    await judges.check()
-    judges.doubt("ollama")
+    await judges.check_health()
+    judges.doubt_health("ollama")
     await judges.wait_for_doubt(3600)
     eye.state = "down"
-    await judges.check()
-    judges.doubt("ollama")
-    judges.doubt("nobody")
+    await judges.check_health()
+    judges.doubt_health("ollama")
+    judges.doubt_health("nobody")
     await judges.wait_for_doubt(0.01)
-    judges.doubt("ollama", answered=True)
+    judges.doubt_health("ollama", answered=True)
     await judges.wait_for_doubt(3600)
     await judges.close()
 

@@ -33,7 +33,7 @@ class Hand(CallClock):
         self.slept.append(seconds)
         self.at += seconds
 
-    def part(self) -> float:
+    def random_part(self) -> float:
         return self._part
 
 

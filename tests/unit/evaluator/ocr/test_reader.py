@@ -266,19 +266,19 @@ async def test_an_engine_that_rests_is_unloaded_and_what_it_read_is_kept() -> No
     reading = TextReading(OcrSettings(), make, clock.monotonic_s)
     first = await read()
     clock.advance(4)
-    assert not reading.rest()
+    assert not reading.release_idle_engine()
     clock.advance(1)
-    assert reading.rest()
+    assert reading.release_idle_engine()
     clock.advance(114)
-    assert not reading.rest()
+    assert not reading.release_idle_engine()
     assert await read() == first
     clock.advance(119)
-    assert reading.rest()
+    assert reading.release_idle_engine()
     assert made[0].released == 2
-    assert not reading.rest(), "it read two minutes ago, not four"
+    assert not reading.release_idle_engine(), "it read two minutes ago, not four"
     clock.advance(1)
-    assert reading.rest()
-    assert not reading.rest()
+    assert reading.release_idle_engine()
+    assert not reading.release_idle_engine()
     assert (await reading.check_health()).state == "idle"
     assert await read() == first
     assert (len(made), made[1].recognised) == (2, 0)
@@ -300,10 +300,10 @@ async def test_an_engine_that_reads_is_not_unloaded() -> None:
     asked = asyncio.ensure_future(reading.lines(as_seen(full_terminal().pixels)))
     await asyncio.to_thread(begun.wait, 30)
     clock.advance(500)
-    assert not reading.rest()
+    assert not reading.release_idle_engine()
     go_on.set()
     assert await asked
-    assert not reading.rest()
+    assert not reading.release_idle_engine()
     reading.close()
 
 

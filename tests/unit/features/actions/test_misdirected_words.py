@@ -80,8 +80,8 @@ def test_letters_count_that_stand_up_to_the_end_of_a_line(lines: tuple[str, ...]
     (Key("alt+Tab"), InputAim()), (Launch(("xterm",)), InputAim()),
 ])  # fmt: skip
 def test_the_next_step_is_for_the_window_of_the_step_before(action: Action, next_aim: InputAim) -> None:
-    assert InputAim().follow(action, 7) == next_aim
+    assert InputAim().aim_after(action, 7) == next_aim
     named = InputAim(3, is_named=True)
-    assert named.follow(action, 7) == named
-    assert named.next(Click()) == named
-    assert InputAim(7).next(Click()) == InputAim()
+    assert named.aim_after(action, 7) == named
+    assert named.aim_at(Click()) == named
+    assert InputAim(7).aim_at(Click()) == InputAim()

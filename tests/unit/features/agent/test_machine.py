@@ -46,8 +46,10 @@ def did(*, effective: bool = True, at: float = 102.0) -> Did:
 
 def test_a_step_is_thought_done_and_thought_about_again() -> None:
     run = run_of()
-    assert run.take(call("do", instruction="click the Export button")) == RunInstruction("click the Export button", "")
-    think = run.take(did())
+    assert run.take_event(call("do", instruction="click the Export button")) == RunInstruction(
+        "click the Export button", ""
+    )
+    think = run.take_event(did())
     assert isinstance(think, Think)
     assert [m.role for m in think.messages] == ["user", "assistant", "tool", "user"]
     assert think.messages[1].calls[0].call_id == think.messages[2].call_id
@@ -57,25 +59,25 @@ def test_a_step_is_thought_done_and_thought_about_again() -> None:
 
 def test_done_only_after_a_check_said_yes() -> None:
     run = run_of()
-    assert run.take(call("done", shows="the file list has report.pdf")) == Check("the file list has report.pdf")
-    assert isinstance(run.take(Checked(103.0, "no", "no such file")), Think)
+    assert run.take_event(call("done", shows="the file list has report.pdf")) == Check("the file list has report.pdf")
+    assert isinstance(run.take_event(Checked(103.0, "no", "no such file")), Think)
     assert run.ended is None
-    run.take(call("done", shows="the file list has report.pdf"))
-    end = run.take(Checked(104.0, "yes", "report.pdf is in the list"))
+    run.take_event(call("done", shows="the file list has report.pdf"))
+    end = run.take_event(Checked(104.0, "yes", "report.pdf is in the list"))
     assert end == End(RunState.DONE, "", "report.pdf is in the list")
 
 
 def test_an_unknown_check_is_no_done() -> None:
     run = run_of()
-    run.take(call("done", shows="it is green"))
-    assert isinstance(run.take(Checked(103.0, "unknown", "the judge is down")), Think)
+    run.take_event(call("done", shows="it is green"))
+    assert isinstance(run.take_event(Checked(103.0, "unknown", "the judge is down")), Think)
 
 
 def test_actions_without_effect_end_it() -> None:
     run, effect = run_of(), None
     for _ in range(MAX_FUTILE):
-        run.take(call("do", instruction="click OK"))
-        effect = run.take(did(effective=False))
+        run.take_event(call("do", instruction="click OK"))
+        effect = run.take_event(did(effective=False))
     assert isinstance(effect, End)
     assert effect.state is RunState.ESCALATED
 
@@ -90,7 +92,7 @@ def test_actions_without_effect_end_it() -> None:
 def test_answers_without_a_usable_call_are_told_and_bounded(thought: ModelAnswer) -> None:
     run, effect = run_of(), None
     for _ in range(MAX_SILENT):
-        effect = run.take(thought)
+        effect = run.take_event(thought)
     assert isinstance(effect, End)
     assert effect.state is RunState.ESCALATED
     assert [step.outcome for step in run.steps] == ["unusable"] * MAX_SILENT
@@ -99,16 +101,16 @@ def test_answers_without_a_usable_call_are_told_and_bounded(thought: ModelAnswer
 def test_of_several_calls_the_first_is_done_and_each_is_answered() -> None:
     run = run_of()
     calls = (ChatCall("a", "do", '{"instruction": "click A"}'), ChatCall("b", "do", '{"instruction": "click B"}'))
-    assert run.take(ModelAnswer(101.0, calls=calls)) == RunInstruction("click A", "")
-    think = run.take(did())
+    assert run.take_event(ModelAnswer(101.0, calls=calls)) == RunInstruction("click A", "")
+    think = run.take_event(did())
     assert isinstance(think, Think)
     assert [m.call_id for m in think.messages if m.role == "tool"] == ["a", "b"]
 
 
 def test_a_model_that_fails_is_asked_once_more() -> None:
     run = run_of()
-    assert isinstance(run.take(ModelAnswer(101.0, code="judge_down", reason="refused")), Think)
-    end = run.take(ModelAnswer(101.0, code="judge_down", reason="refused"))
+    assert isinstance(run.take_event(ModelAnswer(101.0, code="judge_down", reason="refused")), Think)
+    end = run.take_event(ModelAnswer(101.0, code="judge_down", reason="refused"))
     assert isinstance(end, End)
     assert "refused" in end.reason
 
@@ -119,9 +121,9 @@ def test_a_model_that_fails_is_asked_once_more() -> None:
 ])  # fmt: skip
 def test_every_limit_ends_it(limits: dict[str, Any], says: str) -> None:
     run = run_of(**limits)
-    effect = run.take(call("do", instruction="click OK"))
+    effect = run.take_event(call("do", instruction="click OK"))
     if not isinstance(effect, End):
-        effect = run.take(did())
+        effect = run.take_event(did())
     assert isinstance(effect, End)
     assert effect.state is RunState.ESCALATED
     assert says in effect.reason
@@ -129,22 +131,22 @@ def test_every_limit_ends_it(limits: dict[str, Any], says: str) -> None:
 
 def test_a_cost_that_is_not_known_ends_a_run_with_a_cost_limit() -> None:
     run = run_of(max_cost_usd=1.0)
-    end = run.take(ModelAnswer(101.0, calls=(ChatCall("c", "do", '{"instruction": "x"}'),), cost_usd=None))
+    end = run.take_event(ModelAnswer(101.0, calls=(ChatCall("c", "do", '{"instruction": "x"}'),), cost_usd=None))
     assert isinstance(end, End)
     assert "not known" in end.reason
 
 
 def test_a_wait_never_outlasts_the_run() -> None:
     run = run_of(max_time_s=10)
-    assert run.take(call("wait", until="it is ready", timeout_s=300)) == Await("it is ready", 9.0)
+    assert run.take_event(call("wait", until="it is ready", timeout_s=300)) == Await("it is ready", 9.0)
 
 
 def test_late_news_change_nothing() -> None:
     run = run_of()
-    run.take(call("do", instruction="x"))
-    run.take(Stopped(102.0, RunState.CANCELLED, "enough"))
+    run.take_event(call("do", instruction="x"))
+    run.take_event(Stopped(102.0, RunState.CANCELLED, "enough"))
     steps = list(run.steps)
-    assert run.take(did()) is None
+    assert run.take_event(did()) is None
     assert run.steps == steps
     assert run.ended == End(RunState.CANCELLED, "enough")
 
@@ -152,8 +154,8 @@ def test_late_news_change_nothing() -> None:
 def test_the_conversation_stays_bounded() -> None:
     run, think = run_of(max_steps=60, max_calls=None), None
     for number in range(40):
-        run.take(call("do", instruction=f"click {number}"))
-        think = run.take(did())
+        run.take_event(call("do", instruction=f"click {number}"))
+        think = run.take_event(did())
     assert isinstance(think, Think)
     assert len(think.messages) == 3 + 2 * KEPT_STEPS
     assert "click 0" in think.messages[1].text
@@ -180,13 +182,13 @@ def test_whatever_a_model_says_ends_and_is_done_only_by_a_check(thoughts: list[E
     run = run_of(max_steps=10, max_calls=50)
     yes = False
     for thought in thoughts:
-        effect = run.take(thought)
+        effect = run.take_event(thought)
         if isinstance(effect, RunInstruction | Await):
-            run.take(did(effective=data.draw(st.booleans())))
+            run.take_event(did(effective=data.draw(st.booleans())))
         elif isinstance(effect, Check):
             answer = data.draw(st.sampled_from(["yes", "no", "unknown"]))
             yes = yes or answer == "yes"
-            run.take(Checked(103.0, answer, ""))
+            run.take_event(Checked(103.0, answer, ""))
     assert len(run.steps) <= 10
     assert (run.ended is not None and run.ended.state is RunState.DONE) == yes
 
@@ -203,8 +205,8 @@ def test_claims_that_never_hold_end_as_escalated() -> None:
     run = run_of()
     effect: Any = None
     for _ in range(MAX_CHECKS):
-        run.take(call("done", shows="x"))
-        effect = run.take(Checked(103.0, "no", "nothing to see"))
+        run.take_event(call("done", shows="x"))
+        effect = run.take_event(Checked(103.0, "no", "nothing to see"))
     assert isinstance(effect, End)
     assert effect.state is RunState.ESCALATED
     assert "nothing to see" in effect.reason

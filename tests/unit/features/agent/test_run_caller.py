@@ -18,10 +18,10 @@ def test_a_dropped_errand_takes_no_step_and_tells_nobody() -> None:
     dropped: list[str] = []
     step = one.later(steps.append)
     step(1)
-    one.drop(dropped.append)
+    one.give_up(dropped.append)
     step(2)
     one.fail(Refused("too late"))
-    one.drop(dropped.append)
+    one.give_up(dropped.append)
     assert (steps, ends, len(dropped)) == ([1], [], 1)
 
 

@@ -8,17 +8,17 @@ from acud.features.notifications.notice import Rate
 
 def test_a_storm_is_held_back_and_counted() -> None:
     rate = Rate(2)
-    assert [rate.take(float(now)) for now in (0, 1, 2, 3, 59)] == [0, 0, None, None, None]
-    assert rate.take(60.0) == 3
-    assert rate.take(60.5) is None
-    assert rate.take(61.0) == 1
+    assert [rate.try_pass(float(now)) for now in (0, 1, 2, 3, 59)] == [0, 0, None, None, None]
+    assert rate.try_pass(60.0) == 3
+    assert rate.try_pass(60.5) is None
+    assert rate.try_pass(61.0) == 1
 
 
 def test_one_that_was_not_sent_after_all_is_counted() -> None:
     rate = Rate(2)
-    rate.take(0.0)
-    rate.hold()
-    assert rate.take(1.0) == 1
+    rate.try_pass(0.0)
+    rate.count_held()
+    assert rate.try_pass(1.0) == 1
 
 
 @given(st.integers(1, 5), st.lists(st.floats(0, 30), max_size=60))
@@ -26,7 +26,7 @@ def test_no_minute_has_more_and_the_sums_agree(per_minute: int, gaps: list[float
     rate, now, through, told = Rate(per_minute), 0.0, [], 0
     for gap in gaps:
         now += gap
-        held = rate.take(now)
+        held = rate.try_pass(now)
         if held is not None:
             through.append(now)
             told += held

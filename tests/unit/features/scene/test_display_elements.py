@@ -86,7 +86,7 @@ def ids(seen: DisplayElements) -> dict[str, str]:
 
 def read(seen: DisplayElements, parts: SceneParts, at_s: float = 10.0) -> None:
     result = JobResult("job", "done", epoch=1, frame=7, frame_mono_ns=int(at_s * 1e9))
-    seen.take(result, parts, (100, 100), at_s)
+    seen.take_reading(result, parts, (100, 100), at_s)
 
 
 def test_text_that_cannot_be_read_again_is_stale_and_then_gone() -> None:
@@ -130,7 +130,7 @@ def test_what_still_stands_after_a_restart_keeps_its_id_and_numbers_go_on_where_
     read(again, lines("Save", "Draft of 9:15", "Cancel"))
     assert (ids(again)["Save"], ids(again)["Cancel"]) == ("t3-1", "t3-3")
     assert int(ids(again)["Draft of 9:15"].partition("-")[2]) == kept.reserved["t3"] - 1000 - 1 > 3
-    again.forget(BROKEN)
+    again.drop_all(BROKEN)
     read(again, lines("Save"))
     assert ids(again) == {"Save": "t3-1"}
     assert b"Save" not in kept.standing["t3"]

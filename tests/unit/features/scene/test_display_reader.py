@@ -194,7 +194,7 @@ def _scene(*shown: ShownDisplay, totals: dict[int, int] | None = None) -> Scene:
         parts = SceneParts(
             ocr=READY, lines=(TextPart("Save", BOX, 0.9),), lines_total=(totals or {}).get(seen.number, 1)
         )
-        seen.take(JobResult("job", "done", epoch=1, frame=1), parts, (100, 100), 1.0)
+        seen.take_reading(JobResult("job", "done", epoch=1, frame=1), parts, (100, 100), 1.0)
         is_default = one.watched.number == 1
         known.append(DisplayFacts(one.watched, None, seen, is_default, find_focused_window(one.watched, _title)))
     return assemble_scene(1, Moment(1.0, 1, SceneMode.ACTIVE), known, make_apps(shown, _title))

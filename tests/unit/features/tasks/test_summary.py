@@ -10,8 +10,8 @@ from acud.features.tasks.summary import (
     FEWEST_TOKENS,
     PACKET_ACTIONS,
     TaskTree,
+    build_packet,
     count_tokens,
-    resume_packet,
     resume_text,
     summarise,
 )
@@ -65,7 +65,7 @@ def test_a_text_cannot_fake_a_line() -> None:
 
 
 def test_the_packet_has_what_an_agent_needs_to_go_on() -> None:
-    made = resume_packet(tree(actions=40), NOW + 400)
+    made = build_packet(tree(actions=40), NOW + 400)
     assert (made["task_id"], made["status"], made["idle_s"]) == ("task-1", "active", 400)
     assert [item["status"] for item in made["plan"]] == ["completed", "active", "pending"]
     assert made["active_item"]["title"] == "choose a date"
@@ -88,4 +88,4 @@ def test_a_task_without_a_plan() -> None:
         summarise(bare, Detail.FOCUSED, FEWEST_TOKENS).text
         == 'task task-1 active (0 of 0 items done): "Book the flight"'
     )
-    assert resume_packet(bare, NOW)["active_item"] is None
+    assert build_packet(bare, NOW)["active_item"] is None
