@@ -58,7 +58,7 @@ class RollingWindow:
 
     def free_in_s(self, now: float) -> float:
         """Return how long the next one has to wait; 0 when it is free now."""
-        while self._taken and self._taken[0] <= now - self._window_s:
+        while self._taken and self._taken[0] + self._window_s <= now:
             self._taken.popleft()
         return self._taken[0] + self._window_s - now if self._limit and len(self._taken) >= self._limit else 0.0
 
@@ -68,4 +68,4 @@ class RollingWindow:
 
     def is_over(self, now: float) -> bool:
         """Return whether every counted event is older than the window."""
-        return not self._taken or self._taken[-1] <= now - self._window_s
+        return not self._taken or self._taken[-1] + self._window_s <= now
