@@ -10,6 +10,7 @@ import { Filters, keepInUrl, searched, urlQuery } from "../../clients/acud_web/s
 import { arrows } from "../../clients/acud_web/static/parts/keys.js";
 import { PagedRows } from "../../clients/acud_web/static/parts/paged_rows.js";
 import { found } from "../../clients/acud_web/static/parts/palette.js";
+import { learn, taskName } from "../../clients/acud_web/static/parts/names.js";
 import { VirtualList } from "../../clients/acud_web/static/parts/virtual.js";
 
 const texts = (node) => [...node.children].map((child) => child.textContent);
@@ -253,4 +254,24 @@ test("the palette finds by beginnings of words, exact names first", () => {
   assert.deepEqual(found(entries, "report").map((one) => one.title), ["Report", "Pay the report", ":5"]);
   assert.deepEqual(found(entries, "no such thing"), []);
   assert.equal(found(entries, "").length, 4);
+});
+
+// ---- names ------------------------------------------------------------------------------------------------------------------
+
+test("names are asked for once by all that need them, and again for one that came since", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout", "Date"] });
+  let tasks = [{ task: { task_id: "t1", name: "Close the month" } }];
+  const asked = t.mock.method(globalThis, "fetch", async () => new Response(JSON.stringify({ tasks }), { headers: { "Content-Type": "application/json" } }));
+  const [page, choices] = [learn({ tasks: ["t1"] }), learn({ tasks: ["t1"] }).then(() => taskName("t1"))];
+  assert.equal(await choices, "Close the month");
+  await page;
+  assert.equal(asked.mock.callCount(), 1);
+  tasks = [...tasks, { task: { task_id: "t2", name: "Pay the rent" } }];
+  const later = learn({ tasks: ["t2"] });
+  while (!taskName("t2")) {
+    t.mock.timers.tick(100);
+    await new Promise(setImmediate);
+  }
+  await later;
+  assert.deepEqual([taskName("t2"), asked.mock.callCount()], ["Pay the rent", 2]);
 });

@@ -1,12 +1,13 @@
 // What tasks and waits are called, and where they are: people are told names, not ids.
 
-import { api } from "./api.js";
+import { allowed, api } from "./api.js";
 import { condition } from "./words.js";
 
 const TASKS = new Map();
 const WAITS = new Map();
 const EVERY_MS = 2000;
-const asked = { tasks: 0, waits: 0 };
+/** When each was asked for last, and what settles with its answer. */
+const ASKED = { tasks: { atMs: -Infinity, over: Promise.resolve() }, waits: { atMs: -Infinity, over: Promise.resolve() } };
 
 /** @param {string} id */
 export const taskName = (id) => TASKS.get(id)?.name ?? "";
@@ -30,8 +31,8 @@ export function nameWait(wait) {
   WAITS.set(wait.wait_id, { name, display: wait.display, task: wait.spec.task_id ?? "" });
 }
 
-/** Ask for the names of those of these ids that are not known: at most every 2 s, and of the newest. One that is older
- * has no name.
+/** Learn the names of those of these ids that are not known, asking at most every 2 s, and for the newest. One that is
+ * older has no name.
  * @param {{ tasks?: string[]; waits?: string[] }} given @param {AbortSignal} [signal]
  */
 export async function learn({ tasks = [], waits = [] }, signal) {
@@ -45,13 +46,19 @@ export async function learn({ tasks = [], waits = [] }, signal) {
  * @param {(found: any) => void} take @param {AbortSignal} [signal]
  */
 async function ask(kind, ids, known, path, take, signal) {
-  const missing = ids.filter((id) => id && !known.has(id));
-  if (!missing.length || Date.now() - asked[kind] < EVERY_MS) return;
-  asked[kind] = Date.now();
-  try {
-    take(await api.get(path, signal));
-  } catch (/** @type {any} */ fault) {
-    if (fault.status !== 403) throw fault;
+  const last = ASKED[kind];
+  const lacks = () => ids.some((id) => id && !known.has(id));
+  while (lacks() && !signal?.aborted) {
+    const leftMs = last.atMs + EVERY_MS - Date.now();
+    if (leftMs <= 0) {
+      last.atMs = Date.now();
+      const answer = allowed(api.get(path, signal).then(take), undefined);
+      last.over = answer.catch(() => {});
+      await answer;
+      for (const id of ids) if (id && !known.has(id)) known.set(id, { name: "", display: "", task: "" });
+    } else {
+      await last.over;
+      if (lacks()) await new Promise((done) => setTimeout(done, leftMs));
+    }
   }
-  for (const id of missing) if (!known.has(id)) known.set(id, { name: "", display: "", task: "" });
 }
