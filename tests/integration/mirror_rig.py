@@ -152,7 +152,7 @@ async def agreed(
         held, truth = await mirror.tree(LONG_S, limits, windows, changed()), await fresh(desktop, limits)
         known(truth)
         times = times + 1 if said(held) == said(truth) and held.nodes else 0
-        if times == 2 or time.monotonic() > until:
+        if times == 3 or time.monotonic() > until:
             return held, truth
         await asyncio.sleep(0.1)
 
