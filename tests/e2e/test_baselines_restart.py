@@ -214,8 +214,7 @@ def test_without_the_frames_from_before_it_counts_as_changed_and_says_why(scene:
     waits = [scene.arm_one("region:96,96,64,48", display) for display in displays]
     tokens = [client.baseline("screen", display=display).baseline for display in displays]
     scene.daemon.kill()
-    gone, damaged, *more = scene.daemon.paths.shm.iterdir()
-    assert not more
+    gone, damaged = (one for one in scene.daemon.paths.shm.iterdir() if ".w" not in one.name)
     gone.unlink()
     damaged.write_bytes(b"no ring")
     scene.daemon.start()
