@@ -54,7 +54,7 @@ async def run_job(job: Job, context: EvaluatorContext, tell: Tell) -> JobResult:
     if off:
         return JobResult(job.job_id, "failed", reason=f"the feature that answers {off[0]!r} is off")
     async with _choose_seat(job, context):
-        return await _take_picture(job, context, tell)
+        return await _look_at_view(job, context, tell)
 
 
 def _choose_seat(job: Job, context: EvaluatorContext) -> AbstractAsyncContextManager[None]:
@@ -67,7 +67,7 @@ def _choose_seat(job: Job, context: EvaluatorContext) -> AbstractAsyncContextMan
     return judges[0].seat() if judges and isinstance(judges[0], Seated) else nullcontext()
 
 
-async def _take_picture(job: Job, context: EvaluatorContext, tell: Tell) -> JobResult:
+async def _look_at_view(job: Job, context: EvaluatorContext, tell: Tell) -> JobResult:
     try:
         shot = await context.off_loop(partial(_take_frame, job, context))
         if _reads_at_once(job, shot, context):

@@ -102,6 +102,7 @@ def test_with_busy_evaluators_a_window_is_compared_all_the_same(
         ]
         for wait in waits:
             judged(client, wait, "no")
+            compared(shared, wait)
         _hide(client, managed, office, window, waits[0])
         _show(client, office, window, waits[0])
         for wait in waits:
