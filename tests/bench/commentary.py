@@ -54,9 +54,9 @@ class _Replay:
     def _until(self, at_s: float) -> None:
         while (due_s := self.loop.due_s()) is not None and due_s <= at_s:
             now_s = max(due_s, self.now_s)  # after a quiet time it is due at once
-            due = self.loop.tick(now_s)
-            assert due is not None
-            self._analyse(due.version, now_s)
+            version = self.loop.tick(now_s)
+            assert version is not None
+            self._analyse(version, now_s)
 
     def _take(self, moment: Moment) -> None:
         self.now_s = moment.at_s
