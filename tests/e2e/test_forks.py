@@ -85,6 +85,7 @@ def test_evaluators_are_forked_and_share_what_they_imported(daemon: Daemon) -> N
     assert daemon.client.look(display=shown).width == 320
     daemon.client.display_remove(gone)
     faults.until(lambda: captures[gone] not in faults.family(daemon.paths), "the removed display's capture ends")
+    faults.until(lambda: [*_captures(daemon)] == [shown], "the daemon knows that it did")
     capture = faults.child(daemon, "capture")
     faults.kill(capture.pid)
     again = faults.running(daemon, "capture", not_pid=capture.pid)
