@@ -15,7 +15,7 @@ class names that stand twice, and the lists of the same names.
 FIGURES = {
     "functions named by a bare participle, %": 1, "tell, say, who … in 1,000 words of docstrings": 1.5,
     "rooms at the top of acud": 22, "arrows between these rooms": 100, "files of the largest circle": 2,
-    "regular expressions": 250, "lines without the fleet": 109_996, "lines of the fleet": 9_900, "changelog items": 120,
+    "regular expressions": 250, "lines without the fleet": 110_003, "lines of the fleet": 9_900, "changelog items": 120,
     "changelog words an item": 20, "hand-written words in docs": 79_950,
     "lines of test to a line of product": 0.925,
 }  # fmt: skip

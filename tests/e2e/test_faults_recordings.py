@@ -108,12 +108,18 @@ def test_a_daemon_that_was_stopped_closes_its_recordings_at_the_next_start(scree
     assert not stray.exists()
 
 
-def test_a_display_that_dies_ends_its_recording(screen: tuple[Daemon, DisplayInfo]) -> None:
+@pytest.mark.parametrize("is_lost_before", [False, True])
+def test_a_display_that_dies_ends_its_recording(screen: tuple[Daemon, DisplayInfo], is_lost_before: bool) -> None:
+    """Also where its frames were lost before, and the X server is known to have ended later."""
     daemon, display = screen
     began = daemon.client.record_start(display.name).recording
     when(daemon, began.recording_id, lambda now: now.frames > 0, "the first frame")
-    number = display.name.removeprefix(":")
-    kill(int(Path(f"/tmp/.X{number}-lock").read_text()))
+    server = int(Path(f"/tmp/.X{display.name.removeprefix(':')}-lock").read_text())
+    if is_lost_before:
+        kill(server, signal.SIGSTOP)
+        kill(pid_of(daemon, "capture"))
+        when(daemon, began.recording_id, lambda now: bool(now.segments and now.segments[0].reason), "the segment's end")
+    kill(server)
     ended = when(daemon, began.recording_id, lambda now: now.state is RecordingState.DONE, "its end")
     assert ended.reason
     playable(ended, daemon)

@@ -73,6 +73,7 @@ class RecordingService:
         """Calls that wait for the first frame of a recording."""
         core.sources.watchers.add(self, Order.FEATURES)
         core.watched_displays.watchers.add(self, Order.FEATURES)
+        core.watched_displays.gone.add(self._end_paused, Order.FEATURES)
 
     def resume(self) -> None:
         """Continue a former supervisor's recordings, or close them with what is on disk."""
@@ -369,6 +370,11 @@ class RecordingService:
             self._pause_filming(active, reason)
             # Whether it is gone for good is known once the report of the loss is complete.
             self._core.loop.call_later(0.0, lambda active=active, reason=reason: self._end_if_gone(active, reason))  # type: ignore[misc]
+
+    def _end_paused(self, display: str, reason: str) -> None:
+        """End the recordings of a display that nothing starts again, whose frames were lost before that was known."""
+        for active in [one for one in self._list_of_display(display) if not one.source]:
+            self._end_recording(active, RecordingState.DONE, active.trouble or reason)
 
     def _end_if_gone(self, active: ActiveRecording, reason: str) -> None:
         if active.watched.state is DisplayState.ENDED and active.ending is None:
