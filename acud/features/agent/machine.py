@@ -104,7 +104,7 @@ Effect = Think | RunInstruction | Await | Check | End
 
 
 class Run:
-    """The state of one run. Call `begin` once, then `take_event` with each event; each returns an effect."""
+    """The state of one run. Call `begin` once, then `take_event` with each event; each returns the next effect."""
 
     def __init__(self, spec: RunSpec, began: float) -> None:
         self.spec = spec
@@ -130,31 +130,32 @@ class Run:
         calls = 1 if isinstance(event, ModelAnswer) else event.calls
         if calls:
             self.spent = self.spent.plus(calls, event.cost_usd)
-        effect = self._take_event(event)
+        if isinstance(event, ModelAnswer):
+            effect = self._take_answer(event)
+        else:
+            effect = self._take_outcome(event) if isinstance(event, Did) else self._take_check(event)
         if isinstance(effect, End):
             return effect
         spent_out = self._find_spent_limit(event.at)
         return self._end(RunState.ESCALATED, spent_out) if spent_out else effect
 
-    def _take_event(self, event: ModelAnswer | Did | Checked) -> Effect:
-        if isinstance(event, ModelAnswer):
-            if event.code:
-                self._faults += 1
-                if self._faults >= MAX_MODEL_FAULTS:
-                    return self._end(RunState.ESCALATED, f"the model does not answer: {event.reason} ({event.code})")
-                return self._ask_model()
-            self._faults = 0
-            if not event.calls:
-                return self._reject_answer(event, "", "no tool was called; call exactly one")
-            call, self._extra = event.calls[0], event.calls[1:]
-            try:
-                decision = prompt.parse_decision(call)
-            except InvalidRequest as fault:
-                return self._reject_answer(event, call.name, str(fault))
-            self._silent = 0
-            self._pending = (call, decision)
-            return self._follow_decision(decision, event.at)
-        return self._take_outcome(event) if isinstance(event, Did) else self._take_check(event)
+    def _take_answer(self, event: ModelAnswer) -> Effect:
+        if event.code:
+            self._faults += 1
+            if self._faults >= MAX_MODEL_FAULTS:
+                return self._end(RunState.ESCALATED, f"the model does not answer: {event.reason} ({event.code})")
+            return self._ask_model()
+        self._faults = 0
+        if not event.calls:
+            return self._reject_answer(event, "", "no tool was called; call exactly one")
+        call, self._extra = event.calls[0], event.calls[1:]
+        try:
+            decision = prompt.parse_decision(call)
+        except InvalidRequest as fault:
+            return self._reject_answer(event, call.name, str(fault))
+        self._silent = 0
+        self._pending = (call, decision)
+        return self._follow_decision(decision, event.at)
 
     def _find_spent_limit(self, at: float) -> str:
         limits, spent = self.spec.limits, self.spent
