@@ -109,12 +109,11 @@ class EffectWatch:
         self._moves_caret = moves_caret
         self._points = points
         # Where an effect shows: not in a button itself, what moves, or the widget that loses the focus.
-        focus = run.before.focus
-        area = run.area
+        area, focus = run.area, run.before.focus
         boxes = [_rim_of(beside)] if beside is not None and _rim_of(beside).area < _WHOLE * area.box.area else []
-        loses_focus = focus is not None and focus.box is not None and focus.box.area < area.box.area // 4
-        if loses_focus and focus is not None and focus.box is not None and not is_same(focus, run.before.at):
-            boxes.append(_rim_of(focus.box))
+        lost = focus.box if focus is not None and not is_same(focus, run.before.at) else None
+        if lost is not None and lost.area < area.box.area // 4:
+            boxes.append(_rim_of(lost))
         self._area = without(area, *boxes, *run.moving)
         self._until_s = run.now_s() + run.request.timeout_s
         self._moved_by_itself = bool(run.moving)
