@@ -12,7 +12,7 @@ from acud.features.actions.action_words import action_text
 from acud.features.actions.supervisor.action_wait import FollowedWait
 from acud.features.actions.supervisor.display_steps import DisplaySteps
 from acud.features.actions.supervisor.misdirection import explain
-from acud.features.actions.supervisor.places import element_ids, fill_element_points, named_window, pressed_points
+from acud.features.actions.supervisor.places import element_ids, named_window, pressed_points, replace_places
 from acud.protocol.capture import Acted
 from acud.supervisor.coroutines import Callback, Resume, sleep
 from acud.supervisor.ports import InstructionCaller
@@ -147,7 +147,7 @@ class ActionSequence:
             assert handle is not None
             pixels[element_id] = (await self._core.ports.elements.locate(self._watched, handle)).point
         self._core.takeovers.check(self._watched, self._lease)
-        return fill_element_points(action, pixels)
+        return replace_places(action, pixels)
 
     async def _do_input(self, action: InputAction) -> None:
         if not isinstance(action, _HARMLESS):

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from acud.base.errors import Conflict, InvalidRequest, NotFound
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Target, WindowInfo
-from acud.types.actions import Action, Click, Drag, InputAction, Move, Place, Point, Scroll, WindowDo, WindowVerb
+from acud.types.actions import Action, Click, Drag, Move, Place, Point, Scroll, WindowDo, WindowVerb
 from acud.types.picture_views import ViewGeometry
 from acud.waits.targets import find_named_window
 
@@ -26,22 +26,18 @@ def to_display_pixels(action: Action, spot: Spot, width: int, height: int) -> Ac
     resize without the place or size. A window may be moved partly off the display.
     """
     if isinstance(action, WindowDo):
-        return _resolve_window(action, spot)
+        return _convert_window_action(action, spot)
     pixels = {
         place: _check_on_display(spot(place), place, width, height)
         for place in _list_places(action)
         if isinstance(place, Point)
     }
-    return _replace_places(action, pixels)
+    return replace_places(action, pixels)
 
 
 def element_ids(action: Action) -> tuple[str, ...]:
     """Return the ids of elements that `action` names as places, in the order it goes there."""
     return tuple(place for place in _list_places(action) if isinstance(place, str))
-
-
-def fill_element_points(action: InputAction, pixels: Mapping[str, Point]) -> InputAction:
-    return _replace_places(action, pixels)
 
 
 def pressed_points(action: Action, cursor: Point | None) -> tuple[Point, ...]:
@@ -63,7 +59,8 @@ def _list_places(action: Action) -> tuple[Place | None, ...]:
     return ()
 
 
-def _replace_places(action: A, pixels: Mapping[Any, Point]) -> A:
+def replace_places(action: A, pixels: Mapping[Any, Point]) -> A:
+    """Return `action` with the display pixel of each place that `pixels` has: a point or the id of an element."""
     match action:
         case Move(to=to):
             return replace(action, to=pixels.get(to, to))
@@ -85,7 +82,7 @@ def _check_on_display(pixel: Point, requested_point: Point, width: int, height: 
     )
 
 
-def _resolve_window(action: WindowDo, spot: Spot) -> WindowDo:
+def _convert_window_action(action: WindowDo, spot: Spot) -> WindowDo:
     if action.do is WindowVerb.MOVE:
         if action.to is None:
             raise InvalidRequest("a window's move needs the place it is to move to", hint='"to": [x, y]')
@@ -106,7 +103,7 @@ def spot_of(target: Target, view: ViewGeometry | None, watched: WatchedDisplay, 
     view of another display or size; NotFound or Conflict for a window that is gone or has no pixels.
     """
     if view is not None:
-        return _locate_view(view, target, watched, width, height)
+        return _map_from_view(view, target, watched, width, height)
     if target.window:
         bounds = shown_window(watched, target.window).bounds
         return _shift_by(bounds.x, bounds.y)
@@ -119,7 +116,7 @@ def _shift_by(x: int, y: int) -> Spot:
     return lambda point: Point(point.x + x, point.y + y)
 
 
-def _locate_view(view: ViewGeometry, target: Target, watched: WatchedDisplay, width: int, height: int) -> Spot:
+def _map_from_view(view: ViewGeometry, target: Target, watched: WatchedDisplay, width: int, height: int) -> Spot:
     if target.window or target.region is not None:
         raise InvalidRequest("points are of a target or of a view, not of both", hint="leave the target out")
     if view.display != watched.name:

@@ -5,7 +5,7 @@ import pytest
 
 from acud.base.errors import InvalidRequest
 from acud.features.actions.action_words import actions_text
-from acud.features.actions.supervisor.places import element_ids, fill_element_points, pressed_points, to_display_pixels
+from acud.features.actions.supervisor.places import element_ids, pressed_points, replace_places, to_display_pixels
 from acud.types.actions import Action, Click, Direction, Drag, InputAction, Key, Move, Point, Scroll
 
 
@@ -34,7 +34,7 @@ def test_points_are_shifted_and_checked_and_ids_stay() -> None:
     (Key("a"), Key("a")),
 ])  # fmt: skip
 def test_ids_become_pixels(action: InputAction, expected: InputAction) -> None:
-    assert fill_element_points(action, {"t3-1": Point(7, 8), "a3-4": Point(9, 9)}) == expected
+    assert replace_places(action, {"t3-1": Point(7, 8), "a3-4": Point(9, 9)}) == expected
 
 
 @pytest.mark.parametrize(("action", "expected"), [
