@@ -81,6 +81,7 @@ def target_area(screen: Rect, windows: Sequence[WindowInfo], target: WindowInfo)
 
 
 def without(area: EffectArea, *boxes: Rect) -> EffectArea:
+    """Return `area` without `boxes` as well, which are in display pixels."""
     more = tuple(part.shift(-area.box.x, -area.box.y) for box in boxes if (part := box.intersect(area.box)))
     return EffectArea(area.box, (*area.ignore, *more), area.family)
 

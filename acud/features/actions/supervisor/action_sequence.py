@@ -206,7 +206,12 @@ _MOVES_FOCUS = ("\n", "\r", "\t")
 
 
 class InputAim(Struct, frozen=True):
-    """`window`: the X id (0: any); `with_program`: other windows of its program too. `is_named`: by the request."""
+    """Which window the next step of a list is for: one that the request names, for every step. Else text keeps the
+    focus, so it is the same window; keys and clicks may move it within their program (`ctrl+s` opens its dialog), so it
+    is any of its windows; after a step that can lead to any program, it is any window.
+
+    `window`: the X id (0: any); `with_program`: other windows of its program too. `is_named`: by the request.
+    """
 
     window: int = 0
     with_program: bool = False
