@@ -90,7 +90,7 @@ class RunningInstruction:
             run.target = replace(run.target, display=run.watched.name)
             self._core.takeovers.check(run.watched, run.request.lease)
             await run.hold_window()
-            ending = await follow(run, self._instruction)
+            ending = await _follow(run, self._instruction)
         except InstructionOver as over:
             ending = over.ending
         except AcudError as fault:
@@ -140,12 +140,10 @@ def _give_up(task: StepTask[DoReply], running: RunningInstruction, reason: str) 
 
 _SILENT = ("button", "push button", "link", "tab", "menu", "menu item", "icon", "tool button", "page tab", "")
 """What lights up when it is clicked, whatever else happens: a change of its own pixels shows no effect."""
-
-
 _CARET_KEYS = frozenset({"home", "end", "left", "right", "up", "down", "kp_home", "kp_end"})
 
 
-async def follow(run: InstructionRun, instruction: Instruction) -> InstructionEnding:
+async def _follow(run: InstructionRun, instruction: Instruction) -> InstructionEnding:
     """Carry out `instruction`. Raises: InstructionOver where it ends early."""
     match instruction:
         case ClickOn():

@@ -243,9 +243,8 @@ class InstructionRun:
     def give_up(self, found: Found, description: str) -> NoReturn:
         """End without anything done, because of what was found. Raises: InstructionOver."""
         assert found.status != "found"
-        raise InstructionOver(
-            InstructionEnding(found.status, f"nothing was done: {explain_search(found, description)}")
-        )
+        words = f"nothing was done: {explain_search(found, description)}"
+        raise InstructionOver(InstructionEnding(found.status, words))
 
     def _check_reach(self, fresh_target: FreshTarget) -> None:
         if fresh_target.picture.source.window_id:

@@ -147,9 +147,8 @@ class TextEntry:
         if reading.outcome == "unreadable":
             done = f"done; it cannot be read back: {verdict.detail}"
         status: Literal["verified", "unverified"] = "verified" if is_good else "unverified"
-        return await add_effects(
-            self._run, InstructionEnding(status, f"{self._did}: {done}", self._did, verdict, reading)
-        )
+        ending = InstructionEnding(status, f"{self._did}: {done}", self._did, verdict, reading)
+        return await add_effects(self._run, ending)
 
     async def _read_pixels(self, reason: str) -> InstructionEnding:
         """Read the pixels of a field whose program reports no text; a password field shows none."""
