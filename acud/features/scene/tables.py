@@ -113,7 +113,7 @@ class ReservedNumbers:
         return cls(journal, SceneNumbers(journal.store))
 
     def first(self, name: str) -> int:
-        """Return the first number of `name` that certainly no element ever got."""
+        """Return the first number of `name` that was certainly given to nothing yet."""
         return self._numbers.first_free(name)
 
     def record_given(self, name: str, next_number: int) -> None:

@@ -84,7 +84,7 @@ class SceneReader:
     async def read(self, ask: SceneAsk, shot: ViewPixels) -> SceneParts:
         """Return the parts of the display that `ask` names; a part that could not be read has the reason."""
         texts, widgets = await asyncio.gather(self._read_text(ask, shot), self._read_widgets(ask, shot))
-        # The parts within the limits of one message: drop boxes of words first, then the last parts.
+        # Stay within the limits of one message: drop boxes of words first, then the last parts.
         parts = _join_parts(ask, texts, widgets)
         if len(parts.lines) > MAX_LINES or len(parts.nodes) > MAX_NODES:
             parts = _cut_parts(parts, MAX_LINES, MAX_NODES, f"more than {MAX_LINES} lines or {MAX_NODES} widgets")

@@ -84,7 +84,7 @@ class SceneAnnotations:
 
         Raises: InvalidRequest for a box outside the display, without a change.
         """
-        inside = None if remarks is None else [_clip_box(one, source) for one in remarks]
+        inside = None if remarks is None else [_clip_remark(one, source) for one in remarks]
         token = self._targets.make_token(source, frame)
         if number not in self._displays:
             self._displays[number] = _AnnotatedDisplay(ElementIds("v", number, self._numbers.first(f"v{number}")))
@@ -143,7 +143,7 @@ def _describe_change(source: Source, changed: int) -> ChangedSince:
     return ChangedSince(share, lambda box: bool(grid.find_touching(box) & changed))
 
 
-def _clip_box(remark: Remark, source: Source) -> Remark:
+def _clip_remark(remark: Remark, source: Source) -> Remark:
     box = remark.bbox.intersect(Rect(0, 0, source.width, source.height))
     if box is None:
         x, y, w, h = remark.bbox.x, remark.bbox.y, remark.bbox.w, remark.bbox.h

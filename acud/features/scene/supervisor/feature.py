@@ -220,7 +220,7 @@ async def draw_marked(feature: SceneFeature, watched: WatchedDisplay, scene: Sce
 
 
 class ElementLocator:
-    """Finds elements by id."""
+    """Finds the pixel to click for an element's id: by a look made now, never by an earlier place."""
 
     def __init__(self, scenes: Scenes, watched_displays: WatchedDisplays) -> None:
         self._scenes = scenes
