@@ -368,7 +368,7 @@ _LONGEST = 60
 
 @lru_cache(maxsize=8192)
 def value_words(text: str) -> frozenset[str]:
-    """Return the words for the kind of `text` by how it is written; empty for an ordinary text."""
+    """Return the words for the kind of `text` by how it is written (UTF-8: an encoding); empty for an ordinary text."""
     bare = " ".join(text.split())
     if not bare or len(bare) > _LONGEST:
         return frozenset()

@@ -54,9 +54,8 @@ def add(so_far: Found, tried: Tried, candidates: Sequence[Candidate]) -> Found:
     # A model's answer without a place does not mean that the thing is not there.
     blind = [f"{one.method.value}: {one.reason}" for one in everything if one.outcome in ("unavailable", "unsure")]
     if blind:
-        return Found(
-            "unknown", (), everything, "nothing was found, and not every method could look: " + "; ".join(blind)
-        )
+        why = f"nothing was found, and not every method could look: {'; '.join(blind)}"
+        return Found("unknown", (), everything, why)
     why = _why_unusable(Found("not_found", (), everything))
     return Found("not_found", (), everything, why or "no method found it in the target")
 

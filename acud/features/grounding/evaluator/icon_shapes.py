@@ -185,7 +185,7 @@ def _measure_edges(square: Ink) -> Outline:
     return outline
 
 
-def _gaussian(reach: int, sigma: float) -> NDArray[np.float64]:
+def _make_gaussian(reach: int, sigma: float) -> NDArray[np.float64]:
     weights = np.exp(-(np.arange(-reach, reach + 1) ** 2) / (2 * sigma**2))
     return np.asarray(weights / weights.sum())
 
@@ -197,10 +197,10 @@ def _make_filter(kernel: Sequence[float] | NDArray[np.float64]) -> NDArray[np.fl
     return np.asarray(sum(weight * mirrored[at : at + _SIDE] for at, weight in enumerate(kernel)))
 
 
-_SOFT = _make_filter(_gaussian(3, 0.7))
+_SOFT = _make_filter(_make_gaussian(3, 0.7))
 _SMOOTH, _SLOPE = (np.asarray(_make_filter(kernel) @ _SOFT, np.float32) for kernel in ((1, 2, 1), (-1, 0, 1)))
 """An edge's strength (Sobel) on softened ink: along it, and across it."""
-_POOL = np.asarray(_make_filter(_gaussian(_CELL, _CELL / 2))[_CELL // 2 :: _CELL], np.float32)
+_POOL = np.asarray(_make_filter(_make_gaussian(_CELL, _CELL / 2))[_CELL // 2 :: _CELL], np.float32)
 
 
 def _normalise_rows(rows: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -235,9 +235,9 @@ def templates_of(pictures: Iterable[IconDrawing]) -> IconTemplates:
         outlines.append(outline)
     stack = np.array(outlines, np.float32)
     middle = stack.mean(axis=0)
-    spread, axes = np.linalg.eigh(np.cov((stack - middle).T))
-    order = np.argsort(spread)[::-1][:_DIMENSIONS]
-    whitening = (axes[:, order] / np.sqrt(spread[order] + _LEAST_SPREAD * spread[order].mean())).astype(np.float32)
+    spreads, axes = np.linalg.eigh(np.cov((stack - middle).T))
+    order = np.argsort(spreads)[::-1][:_DIMENSIONS]
+    whitening = (axes[:, order] / np.sqrt(spreads[order] + _LEAST_SPREAD * spreads[order].mean())).astype(np.float32)
     whitened = _normalise_rows((stack - middle) @ whitening)
     firsts = np.cumsum([0, *(len(rows) for rows in by_meaning.values())][:-1]).astype(np.intp)
     rows = whitened[[row for rows in by_meaning.values() for row in rows]]

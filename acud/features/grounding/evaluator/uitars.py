@@ -262,7 +262,7 @@ class UitarsMethod(ModelMethod):
 
     def __init__(self, backend: Backend, model: str, settings: GroundingSettings, prepare: Prepare) -> None:
         super().__init__(backend, model, settings, prepare)
-        # The largest picture that the server of the model there does not resize.
+        # The largest picture that the backend's server does not resize.
         self._max_pixels = OLLAMA_PIXELS if backend.name == "ollama" else OTHER_PIXELS
 
     async def find(self, ask: FindAsk, search_view: SearchView) -> MethodResult:
