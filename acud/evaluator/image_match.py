@@ -164,8 +164,8 @@ def _find_candidates(template: Template, plane: Pixels, least: float) -> list[tu
     if len(rows) > _MOST_MEASURED:
         known = np.full([side + 2 * REACH_PX for side in plane.shape], -1.0, np.float32)
         known[rows + REACH_PX, columns + REACH_PX] = scores
-        around = sliding_window_view(known, (2 * REACH_PX + 1, 2 * REACH_PX + 1))
-        peaks = scores >= around[rows, columns].max(axis=(1, 2))
+        around = sliding_window_view(known, (2 * REACH_PX + 1, 2 * REACH_PX + 1))[rows, columns]
+        peaks = around[:, REACH_PX, REACH_PX] >= around.max(axis=(1, 2))
         rows, columns = rows[peaks], columns[peaks]
     return list(zip(columns.tolist(), rows.tolist(), strict=True))
 

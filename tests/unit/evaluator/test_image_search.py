@@ -270,3 +270,10 @@ def test_places_are_those_of_a_plain_search_at_every_offset() -> None:
     alike = {place: value for place, value in plain.items() if value >= 0.5}
     assert max(alike.values()) == max(found.values()) == 1.0
     assert found == alike
+
+
+def test_each_of_many_repeated_places_is_found() -> None:
+    """Of so many only local maxima are measured; the rounding of a score hides none of them."""
+    tile = np.random.default_rng(1).integers(0, 256, (6, 6, 4), np.uint8)
+    found = places(sizes(png.encode(np.tile(tile, (4, 4, 1))))[0], np.tile(tile, (20, 20, 1)), 0.9)
+    assert {(one.x, one.y) for one in found} == {(6 * x, 6 * y) for y in range(17) for x in range(17)}
