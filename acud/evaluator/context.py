@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from acud.base.errors import NotInstalled, Unavailable
 from acud.base.extras import require
 from acud.evaluator.accessibility.provider import AtSpiProvider
 from acud.evaluator.evidence import EncodedView, encoded_view, keep_views, record_of
+from acud.evaluator.image_search import ImageSearch
 from acud.evaluator.judges.judge import Judge, JudgePicture, JudgeReply
 from acud.evaluator.judges.picture_encoding import PictureFormat, encode_for_judge, picture_format_for
 from acud.evaluator.judges.registry import JudgeRegistry
@@ -27,9 +28,6 @@ from acud.protocol.bootstrap import EvaluatorOptions
 from acud.protocol.evaluation import Job
 from acud.types import Echo, Evidence, JudgeName, Rect, ScreenImage, TextLeaf, WindowInfo, unknown
 from acud.types.actions import Point
-
-if TYPE_CHECKING:
-    from acud.evaluator.image_search import ImageSearch
 
 T = TypeVar("T")
 _SMALL_PX = 320
@@ -95,7 +93,7 @@ class EvaluatorContext:
         self.last_negative_views = LastNegativeViews()
         self.pictured = PicturedViews()
         self.counters = Counters()
-        self._images: ImageSearch | None = None
+        self._images = ImageSearch()
         self.spool = Path(options.spool_dir)
         self.evidence = Path(options.evidence_dir)
         self.vision = options.vision
@@ -170,11 +168,7 @@ class EvaluatorContext:
         return await self.off_loop(lambda: next(filter(None, map(images.why_useless, pngs)), ""))
 
     def _image_search(self) -> ImageSearch:
-        if self._images is None:
-            require("actions", "a search for pictures")
-            from acud.evaluator.image_search import ImageSearch  # 40 MB that an evaluator without images never spends
-
-            self._images = ImageSearch()
+        require("actions", "a search for pictures")
         return self._images
 
     async def find_image(self, shot: ViewPixels, leaf: ScreenImage, png: bytes | None, origin: Point) -> JudgeReply:

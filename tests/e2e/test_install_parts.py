@@ -94,9 +94,9 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> _Environment:
 
 ROOMS = {
     "actions": (
-        "acud.evaluator.image_search", "acud.evaluator.accessibility.mirror",
-        "acud.features.grounding.evaluator.cascade", "acud.features.actions.evaluator.observer",
-        "acud.features.scene.evaluator.reader", "acud.supervisor.displays.notification_server",
+        "acud.evaluator.accessibility.mirror", "acud.features.grounding.evaluator.cascade",
+        "acud.features.actions.evaluator.observer", "acud.features.scene.evaluator.reader",
+        "acud.supervisor.displays.notification_server",
     ),
     "fleet": ("acud_fleet.host", "acud.features.fleet.worker.service"),
     "keyring": ("keyring",),
