@@ -1,6 +1,4 @@
-"""Flags of pixels joined to shapes: spread by a rectangle, long straight runs, connected shapes. By numpy alone:
-OpenCV, which does the same, takes 160 MB.
-"""
+"""Flags of pixels joined to shapes: spread by a rectangle, long straight runs, connected shapes. By numpy alone."""
 
 from __future__ import annotations
 
