@@ -230,17 +230,17 @@ class CaptureService:
 
     def _do_due_work(self) -> None:
         """Do all that is due, then sleep until the next due time. Acts take one step: orders are read in between."""
-        self._do_due()
+        self._do_all_steps()
         now_s = time.monotonic()
         if self._inputs.advance(now_s) | self._clipboard.advance(now_s):
-            self._do_due()
+            self._do_all_steps()
         dues = [due for source in self._list_sources() if (due := source.due_s()) is not None]
         dues += [due for due in (self._stale_s, self._covered.due_s(), self._inputs.due_s()) if due is not None]
         if (clipboard_s := self._clipboard.due_s()) is not None:
             dues.append(clipboard_s)
         self._loop.wake_at(min(dues, default=None))
 
-    def _do_due(self) -> None:
+    def _do_all_steps(self) -> None:
         while self._do_one_step():
             pass
 

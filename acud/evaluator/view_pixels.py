@@ -89,7 +89,7 @@ class Rings:
 
     def free_unneeded(self) -> None:
         """Unmap rings whose file is gone: an epoch that ended would keep its 15 MB of shared memory until then. Never
-        waits: rings in use just now are left for the next sweep.
+        waits: rings in use just now are left for the next call.
         """
         if self._lock.acquire(blocking=False):
             try:

@@ -105,9 +105,9 @@ class SharedMemory:
             raise _build_pixels_gone(area, fault) from fault
         return size
 
-    def _confirm_segment(self, segment: int, pending: Any) -> int:
+    def _confirm_segment(self, segment: int, catcher: Any) -> int:
         self._connection.sync()
-        fault = pending.get_error()
+        fault = catcher.get_error()
         if fault is not None:
             self._wire.free_resource_id(segment)
             raise SegmentRefused(f"the X server refused the shared memory: {type(fault).__name__}")

@@ -3,7 +3,7 @@
 def drag(...) -> Steps:
     ...
     yield Pause(now_s + 0.01)
-    return Outcome()
+    return ActOutcome()
 """
 
 from __future__ import annotations

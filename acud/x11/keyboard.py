@@ -362,7 +362,7 @@ class Typist:
         """
         keysyms = [keysym_of_character(c) for c in text.replace("\r\n", "\n").replace("\r", "\n")]
         self._keyboard.without_caps()
-        sizes = self._list_sizes()
+        sizes = self._choose_sizes()
         due = _FIRST_ECHO_LETTERS
         try:
             if len(keysyms) > 1:  # a single letter is what opened a window: there was none before it to be held
@@ -386,7 +386,7 @@ class Typist:
         finally:
             self._paint.end_watch()
 
-    def _list_sizes(self) -> Iterator[int]:
+    def _choose_sizes(self) -> Iterator[int]:
         """Yield how many characters may be sent at once."""
         sizes = itertools.chain(_READ_CHUNKS, itertools.repeat(_READ_CHUNKS[-1]))
         while True:

@@ -186,7 +186,7 @@ class WindowVerbs:
         self._configure_window(window, **at, **extent)
 
     def _change_state(self, window: int, action: int) -> None:
-        vertical, horizontal = (self._atom("_NET_WM_STATE_MAXIMIZED_VERT"), self._atom("_NET_WM_STATE_MAXIMIZED_HORZ"))
+        vertical, horizontal = self._atom("_NET_WM_STATE_MAXIMIZED_VERT"), self._atom("_NET_WM_STATE_MAXIMIZED_HORZ")
         self._ask_manager(window, "_NET_WM_STATE", action, vertical, horizontal, _PAGER)
 
     def _configure_window(self, window: int, **values: int) -> None:

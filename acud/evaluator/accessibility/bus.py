@@ -184,7 +184,7 @@ class BusConnection:
         daemon, member = "org.freedesktop.DBus", "AddMatch" if wanted else "RemoveMatch"
         await self.call(daemon, "/org/freedesktop/DBus", (daemon, member), "s", rule)
 
-    async def handle_pending(self) -> None:
+    async def await_pending(self) -> None:
         """Wait until every signal that the bus had accepted before this call was handled."""
         daemon = "org.freedesktop.DBus"
         await self.call(daemon, "/org/freedesktop/DBus", (f"{daemon}.Peer", "Ping"))

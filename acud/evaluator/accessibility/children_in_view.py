@@ -162,11 +162,10 @@ async def _find_cells(
     data = _without_headers(view, top, left)
 
     async def row_at(edge: int) -> int:
-        return _row(await parent.hit(data.x + min(_PROBES_X[1], data.w // 2), edge))
+        return _cell_of(await parent.hit(data.x + min(_PROBES_X[1], data.w // 2), edge))[0]
 
     async def column_at(edge: int) -> int:
-        hit = await parent.hit(edge, data.y + min(_LEAST_PX, data.h // 2))
-        return -1 if hit is None or hit.place is None else hit.place[1]
+        return _cell_of(await parent.hit(edge, data.y + min(_LEAST_PX, data.h // 2)))[1]
 
     async def box_in_row(column: int) -> Rect | None:
         return await parent.box(await parent.cell(first[0] if not rows else rows[0], column))
@@ -256,8 +255,8 @@ def _horizontal_span(box: Rect) -> tuple[int, int]:
     return box.x, box.right
 
 
-def _row(hit: _Hit | None) -> int:
-    return -1 if hit is None or hit.place is None else hit.place[0]
+def _cell_of(hit: _Hit | None) -> tuple[int, int]:
+    return (-1, -1) if hit is None or hit.place is None else hit.place
 
 
 async def _box_of(parent: _Parent, header: Awaitable[Ref | None]) -> Rect | None:

@@ -120,9 +120,9 @@ class AccessibilityListener:
         place = (_REGISTRY, "/org/a11y/atspi/registry", (_REGISTRY, "RegisterEvent"), "s")
         await asyncio.gather(*(self._connection.call(*place, event) for event in _EVENTS))
 
-    async def handle_pending(self) -> None:
+    async def await_pending(self) -> None:
         """Wait until every event sent before this call is handled. Raises: Unavailable when the bus is gone."""
-        await self._connection.handle_pending()
+        await self._connection.await_pending()
 
     async def follow(self, peer: str) -> None:
         if peer not in self._peers:

@@ -234,7 +234,7 @@ class Mirror:
         if self._listener is None:
             self._listener = await self._start_listener()
             self._address = self._bus.address
-        await self._listener.handle_pending()
+        await self._listener.await_pending()
         return self._listener, connection
 
     async def _start_listener(self) -> AccessibilityListener:

@@ -87,7 +87,7 @@ class Model:
             claim=question.claim,
             thinks=False,
         )
-        reply = await self._ask_once(request)
+        reply = await self._ask_with_retries(request)
         spent = (reply.tokens_in, reply.tokens_out, reply.cost_usd)
         return JudgeReply(_read_verdict(reply), *spent, self.name, reply.retry_after_s)
 
@@ -103,7 +103,7 @@ class Model:
             claim=min((one.claim for one in questions), key=lambda one: (one.priority, one.left_s)),
             thinks=False,
         )
-        reply = await self._ask_once(request)
+        reply = await self._ask_with_retries(request)
         verdicts = _read_verdicts(reply, len(questions))
         parts = split(verdicts, reply.tokens_in, reply.tokens_out, reply.cost_usd, self.name)
         return tuple(msgspec.structs.replace(part, retry_after_s=reply.retry_after_s) for part in parts)
@@ -114,7 +114,7 @@ class Model:
         """Return the model's answer, within the backend's time limit; tokens and cost are of all its tries. What it
         printed of its reasoning first is left out.
         """
-        reply = await self._ask_once(request)
+        reply = await self._ask_with_retries(request)
         text = without_thought(reply.text)
         if reply.text and not text and not reply.calls and not reply.code:
             return msgspec.structs.replace(
@@ -122,7 +122,7 @@ class Model:
             )
         return msgspec.structs.replace(reply, text=text)
 
-    async def _ask_once(self, request: ChatRequest) -> ChatReply:
+    async def _ask_with_retries(self, request: ChatRequest) -> ChatReply:
         model = request.model or self._settings.model
         try:
             self._check_key()

@@ -240,8 +240,8 @@ def pack(parts: Sequence[tuple[int, int]]) -> Packing:
     return Packing(sizes, places)
 
 
-def _least(sizes: Sequence[int], least: int) -> int:
-    return next(size for size in sizes if size >= least)
+def _least(sizes: Sequence[int], side: int) -> int:
+    return next(size for size in sizes if size >= side)
 
 
 def fill(packing: Packing, parts: Sequence[Bgr]) -> list[Bgr]:
