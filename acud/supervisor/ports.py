@@ -207,7 +207,7 @@ class ElementFinder(Protocol):
     """Finds elements by their description."""
 
     async def find(
-        self, fresh_target: FreshTarget, search: SearchRequest, mapped: Mapped | None = None
+        self, fresh_target: FreshTarget, request: SearchRequest, mapped: Mapped | None = None
     ) -> SearchOutcome:
         """Return what was found on `fresh_target`, a fresh frame of a target. Raises: AcudError. `mapped` maps
         coordinates in the description (None: they are pixels of the target).
@@ -218,7 +218,7 @@ class NoFinder:
     """Stands in for the feature grounding."""
 
     async def find(
-        self, fresh_target: FreshTarget, search: SearchRequest, mapped: Mapped | None = None
+        self, fresh_target: FreshTarget, request: SearchRequest, mapped: Mapped | None = None
     ) -> SearchOutcome:
         raise not_enabled("grounding")
 

@@ -57,23 +57,23 @@ def _map_point(box: Rect, x: float, y: float) -> Point | None:
 class _Search:
     """One search: the result so far is of the newest frame that a method looked at."""
 
-    def __init__(self, search: ElementSearch, fresh_target: FreshTarget, search_request: SearchRequest) -> None:
+    def __init__(self, search: ElementSearch, fresh_target: FreshTarget, request: SearchRequest) -> None:
         self._search = search
-        self._wanted = search_request
+        self._request = request
         self._fresh_target = fresh_target
         self._source = fresh_target.picture.source
         self._epoch, self._frame = self._source.epoch, self._source.frame
 
     async def find(self, mapped: Mapped) -> SearchOutcome:
         """Resolve an element's id or coordinates at once, else ask the methods. Raises: AcudError."""
-        handle, given = handle_of(self._wanted.description), coordinates(self._wanted.description)
+        handle, given = handle_of(self._request.description), coordinates(self._request.description)
         if handle is not None:
             found = self._find_located(await self._search.elements.locate(self._fresh_target.watched, handle))
         elif given is not None:
             found = _find_directly(given, mapped(*given))
         else:
             found = await self._ask_methods()
-        limited = replace(found, candidates=found.candidates[: self._wanted.max_candidates])
+        limited = replace(found, candidates=found.candidates[: self._request.max_candidates])
         return SearchOutcome(limited, self._source, self._epoch, self._frame)
 
     def _find_located(self, element: LocatedElement) -> Found:
@@ -87,7 +87,7 @@ class _Search:
         """Ask the methods in turn until a method is sure. Raises: Unavailable."""
         tried = Tried(GroundingMethod.DIRECT, "nothing", "the description holds no coordinates")
         found = search_progress.add(search_progress.nothing_yet(), tried, ())
-        methods = search_progress.methods(self._search.backend(self._wanted))
+        methods = search_progress.methods(self._search.backend(self._request))
         while (method := search_progress.next_method(methods, found)) is not None:
             found = await self._ask_method(method, found)
         return found
@@ -107,14 +107,14 @@ class _Search:
             overwritten = "its frame was overwritten each time" if result.status == "frame_gone" else ""
             return _note_blind(found, method, overwritten or result.reason or result.status)
         for tried in result.found.tried[len(found.tried) :]:
-            self._search.pay(tried, self._wanted.task_id)
+            self._search.pay(tried, self._request.task_id)
         self._epoch, self._frame = result.epoch, result.frame
         return result.found
 
     def _fill_job(self, method: GroundingMethod, found: Found, job: Job) -> Job:
         watched = self._fresh_target.watched
         ask = FindAsk(
-            self._wanted.description,
+            self._request.description,
             (method,),
             found,
             origin_of(self._fresh_target.picture),
@@ -122,8 +122,8 @@ class _Search:
             watched.focused,
             watched.bus_address,
             watched.a11y_address,
-            self._wanted.verb,
-            self._wanted.max_candidates,
+            self._request.verb,
+            self._request.max_candidates,
         )
         return replace(job, find=ask, hide=self._search.hide(self._source, method))
 
@@ -159,17 +159,17 @@ class ElementSearch:
         self._usage_log = usage_log
 
     async def find(
-        self, fresh_target: FreshTarget, search: SearchRequest, mapped: Mapped | None = None
+        self, fresh_target: FreshTarget, request: SearchRequest, mapped: Mapped | None = None
     ) -> SearchOutcome:
         """Return what was found on `fresh_target`, a fresh frame of a target. Raises: AcudError.
 
         `mapped` maps coordinates in the description to the display (None: they are pixels of the target).
         """
-        return await _Search(self, fresh_target, search).find(mapped or partial(_map_point, area(fresh_target)))
+        return await _Search(self, fresh_target, request).find(mapped or partial(_map_point, area(fresh_target)))
 
-    def backend(self, search: SearchRequest) -> GroundingBackend:
+    def backend(self, request: SearchRequest) -> GroundingBackend:
         """Return the backend that decides which methods may be tried."""
-        return search.backend or GroundingBackend(self._settings.grounding.backend)
+        return request.backend or GroundingBackend(self._settings.grounding.backend)
 
     def lane(self, method: GroundingMethod) -> Lane:
         """Return the lane for `method`: OmniParser reads text too, and remote models get redacted pictures."""
