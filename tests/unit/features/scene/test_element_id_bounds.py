@@ -52,7 +52,7 @@ def test_a_pile_of_long_texts_that_nearly_agree() -> None:
     spent, found = spent_s(pile(), pile())
     taken = [one for one in found if one is not None]
     assert len(taken) == len(set(taken))
-    assert spent < 30 * comparing_s()  # six is usual; without a bound thousands
+    assert spent < 30 * comparing_s()  # three is usual; without a bound thousands
 
 
 def test_a_row_that_is_left_over_goes_where_its_neighbours_went() -> None:
