@@ -257,7 +257,7 @@ def test_a_search_of_the_feed_reaches_the_oldest_event(visitor: Visitor, daemon:
             """ SELECT 0, 'task.ended', 1000000000 + i, 'task-copy', '{"name": "Copy ' || i || '"}' FROM n"""
         )
     page = visitor.page
-    page.route("**/feed.js", _hold_fewer)
+    page.route("**/feed.js", lambda route: _hold_fewer(route, "50_000", "2_000"))
     page.goto("about:blank")
     with page.expect_response("**/feed.js"):
         page.goto(f"{visitor.url}/dashboard#/feed?text=anchor")
@@ -273,14 +273,15 @@ def test_a_search_of_the_feed_reaches_the_oldest_event(visitor: Visitor, daemon:
         store.execute("DELETE FROM events WHERE n > ? AND subject = 'task-copy'", (oldest,))
 
 
-def _hold_fewer(route: Route) -> None:
+def _hold_fewer(route: Route, most: str, fewer: str) -> None:
     source = route.fetch().text()
-    assert "const MOST = 50_000;" in source
-    route.fulfill(body=source.replace("const MOST = 50_000;", "const MOST = 2_000;"), content_type="text/javascript")
+    assert f"const MOST = {most};" in source
+    body = source.replace(f"const MOST = {most};", f"const MOST = {fewer};")
+    route.fulfill(body=body, content_type="text/javascript")
 
 
 def test_every_kept_verdict_can_be_read(visitor: Visitor, daemon: Daemon, display: DisplayInfo) -> None:
-    """The newest come first; older ones come in pages, until there are no more."""
+    """The newest come first; older ones come in pages (of 1,000, here 150), until there are no more."""
     client, page = daemon.client, visitor.page
     wait = client.wait_create(Criteria("an invoice"), display=display.name, timeout_s=600).wait
     judged(client, wait.wait_id, "no")
@@ -291,13 +292,17 @@ def test_every_kept_verdict_can_be_read(visitor: Visitor, daemon: Daemon, displa
             f" ({columns}) SELECT {columns.replace('latency_ms', 'i')} FROM evaluations, n WHERE wait_id = ?",
             (wait.wait_id,),
         )
-    visitor.go(f"waits/{wait.wait_id}")
+    page.route("**/wait.js", lambda route: _hold_fewer(route, "1000", "150"))
+    page.goto("about:blank")
+    with page.expect_response("**/wait.js"):
+        page.goto(f"{visitor.url}/dashboard#/waits/{wait.wait_id}")
     rows = page.get_by_role("region", name="Verdicts as a table").locator("tbody tr")
     expect(rows).to_have_count(100)
     for shown_now in (200, 400, 431):
         page.get_by_role("button", name=re.compile("Show older")).click()
         expect(rows).to_have_count(shown_now)
     expect(page.get_by_role("button", name=re.compile("Show older"))).to_have_count(0)
+    page.goto("about:blank")  # the next test loads its own
 
 
 def test_a_wait_is_drawn_tried_and_armed(visitor: Visitor, daemon: Daemon) -> None:
