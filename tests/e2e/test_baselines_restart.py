@@ -21,11 +21,10 @@ from tests.fixtures.daemon import Daemon
 
 LONG_S = 600.0
 GREEN = 0x00C040
-ODD_REGION, IN_IT = "region:500,400,37,21", Rect(513, 413, 3, 3)
 
 
 class Case(Struct, frozen=True):
-    """A target, where painting is a change of it, and where it is none."""
+    """A target, where painting is a change of it, and where it is none (in tiles of it, where it has parts of some)."""
 
     target: str
     inside: Rect
@@ -35,6 +34,7 @@ class Case(Struct, frozen=True):
 
 
 REGION = Case("region:400,304,64,48", Rect(404, 308, 3, 3), Rect(480, 380, 40, 40))
+ODD = Case("region:564,404,37,21", Rect(577, 417, 3, 3), Rect(561, 401, 3, 30))
 COVERED = Case("window:below", Rect(6, 6, 5, 5), Rect(170, 100, 40, 40), "below")
 SCREEN = Case("screen", Rect(206, 305, 1, 1), Rect(203, 305, 2, 12))
 """All of the screen but where the others are painted, and its own outside."""
@@ -70,7 +70,7 @@ class Scene:
         """Change its target."""
         self.desk.fill(case.inside, colour, self.windows.get(case.window, 0))
 
-    def unchanged(self, *waits: WaitInfo) -> None:
+    def expect_no_change(self, *waits: WaitInfo) -> None:
         """See that these were compared with what their targets show, which is no change."""
         for wait in waits:
             info = judged(self.daemon.client, wait.wait_id, "no")
@@ -78,7 +78,7 @@ class Scene:
             compared(self.daemon, wait.wait_id)
             assert shown(self.daemon.client, wait.wait_id).state is WaitState.WATCHING
 
-    def changed(self, *waits: WaitInfo) -> None:
+    def expect_change(self, *waits: WaitInfo) -> None:
         """See that these end, and by what was painted."""
         for wait in waits:
             assert ended(self.daemon.client, wait.wait_id).verdict.detail.startswith("changed tiles cover")
@@ -102,7 +102,8 @@ def host() -> Iterator[tuple[Daemon, Desk, str]]:
 
 @pytest.fixture
 def scene(host: tuple[Daemon, Desk, str]) -> Iterator[Scene]:
-    """The daemon and its display, black and empty at first."""
+    """The daemon and its display, black and empty at first, with no ring of before."""
+    until(lambda: len(faults.rings(host[0].paths)) == 1, "one ring")
     yield Scene(*host)
     daemon, desk, _ = host
     desk.clear()
@@ -116,18 +117,19 @@ def scene(host: tuple[Daemon, Desk, str]) -> Iterator[Scene]:
 def test_nothing_painted_is_no_change_and_what_is_painted_meanwhile_is_one(scene: Scene) -> None:
     """Twice killed: once with nothing painted in the targets, then with something."""
     scene.open(below=Rect(64, 64, 160, 96), above=Rect(160, 96, 160, 96))
-    others = (REGION.inside, REGION.outside, COVERED.inside.shift(64, 64), COVERED.outside, SCREEN.outside)
-    waits = scene.arm(REGION.target, COVERED.target, SCREEN.target, ignore=others)
+    cases = (REGION, ODD, COVERED, SCREEN)
+    others = [one.inside for one in (REGION, ODD)] + [one.outside for one in cases] + [COVERED.inside.shift(64, 64)]
+    waits = scene.arm(*(case.target for case in cases), ignore=tuple(others))
     scene.daemon.kill()
-    for case in (REGION, COVERED, SCREEN):
+    for case in cases:
         scene.desk.fill(case.outside, GREEN)
     scene.daemon.start()
-    scene.unchanged(*waits)
+    scene.expect_no_change(*waits)
     scene.daemon.kill()
-    for case in (REGION, COVERED, SCREEN):
+    for case in cases:
         scene.paint(case)
     scene.daemon.start()
-    scene.changed(*waits)
+    scene.expect_change(*waits)
     until(lambda: len([name for name in faults.rings(scene.daemon.paths) if ".w" not in name]) == 1, "one ring")
 
 
@@ -137,20 +139,20 @@ def test_a_window_that_is_elsewhere_meanwhile_is_compared_by_its_look(scene: Sce
         moved=Rect(16, 16, 120, 80), painted=Rect(320, 16, 120, 80), under=Rect(16, 200, 120, 80),
         over=Rect(80, 230, 120, 80), free=Rect(320, 200, 120, 80),
     )  # fmt: skip
-    *still, painted, region = scene.arm(*(f"window:{one}" for one in ("moved", "under", "free", "painted")), ODD_REGION)
+    *still, painted, region = scene.arm(*(f"window:{one}" for one in ("moved", "under", "free", "painted")), ODD.target)
     scene.daemon.kill()
     scene.desk.place(scene.windows["moved"], Rect(53, 27, 120, 80))
     scene.desk.close(scene.windows["over"])
     scene.desk.window(Rect(380, 230, 120, 80), 0x802040, "another")
     scene.desk.place(scene.windows["painted"], Rect(357, 27, 120, 80))
     scene.desk.fill(Rect(3, 3, 5, 5), GREEN, scene.windows["painted"])
-    scene.desk.fill(IN_IT, GREEN)
+    scene.paint(ODD)
     scene.daemon.start()
-    scene.changed(painted, region)
-    scene.unchanged(*still)
+    scene.expect_change(painted, region)
+    scene.expect_no_change(*still)
     for title in ("moved", "under", "free"):
         scene.desk.fill(Rect(3, 3, 5, 5), GREEN, scene.windows[title])
-    scene.changed(*still)
+    scene.expect_change(*still)
 
 
 def test_what_was_painted_and_undone_before_the_end_was_stored_is_a_change(scene: Scene) -> None:
@@ -163,7 +165,7 @@ def test_what_was_painted_and_undone_before_the_end_was_stored_is_a_change(scene
     assert (scene.desk.pixels() == before).all()
     scene.daemon.kill()
     scene.daemon.start()
-    scene.changed(wait)
+    scene.expect_change(wait)
 
 
 def test_a_place_that_is_hidden_is_known_after_a_kill(scene: Scene) -> None:
@@ -201,7 +203,7 @@ def test_a_baseline_holds_over_many_kills_and_many_frames(scene: Scene) -> None:
     late = client.wait_create(Change(baseline=token), REGION.target, display=scene.display, timeout_s=LONG_S).wait
     judged(client, late.wait_id, "no")
     scene.paint(REGION)
-    scene.changed(wait, late)
+    scene.expect_change(wait, late)
 
 
 def test_without_the_frames_from_before_it_counts_as_changed_and_says_why(scene: Scene) -> None:
