@@ -127,14 +127,14 @@ def test_death_in_mid_drag(
     assert not isinstance(fault, OutcomeUnknown) or fault.hint == "look before you go on; it is not repeated"
     if end is kill_capture:  # the display is acted on again
 
-        def clicked() -> ActionReply | None:
+        def click() -> ActionReply | None:
             try:
                 return act(daemon.client, Click(Point(3, 3)), display=view.name)
             except Unavailable:  # DisplayDown is one
                 return None
 
         before = dragging.presses()
-        until(clicked, "a click")
+        until(click, "a click")
         until(lambda: dragging.presses() > before, "its press")
 
 

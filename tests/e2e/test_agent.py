@@ -73,7 +73,7 @@ def form(daemon: Daemon) -> Iterator[DisplayInfo]:
 
 
 @pytest.fixture
-def untouched(daemon: Daemon) -> Iterator[DisplayInfo]:
+def fresh_form(daemon: Daemon) -> Iterator[DisplayInfo]:
     """Another one, which nobody has touched."""
     with shown(daemon.client, "form") as display:
         yield display
@@ -93,12 +93,12 @@ def ended(client: Client, run: RunInfo) -> RunInfo:
 
 
 def test_it_acts_verifies_and_is_done_when_that_is_seen(
-    client: Client, untouched: DisplayInfo, planner: ModelThread, hook: Receiver
+    client: Client, fresh_form: DisplayInfo, planner: ModelThread, hook: Receiver
 ) -> None:
     task = client.task_register("export", isolated_display=False).view.task
     planned(planner, call("do", instruction="click the Export button"), call("done", shows='"Exported" is visible'))
     begun = client.gui_agent(
-        "export the files", display=untouched.name, expect=Text("Exported 3 files"), task_id=task.task_id
+        "export the files", display=fresh_form.name, expect=Text("Exported 3 files"), task_id=task.task_id
     ).run
     run = ended(client, begun)
     assert (run.state, run.reason) == (RunState.DONE, "")
@@ -187,15 +187,15 @@ def test_a_run_can_be_cancelled_and_one_display_has_one(
 
 
 def test_a_cancelled_run_judges_and_does_nothing_more(
-    client: Client, untouched: DisplayInfo, planner: ModelThread
+    client: Client, fresh_form: DisplayInfo, planner: ModelThread
 ) -> None:
     planned(planner, call("wait", until="the first sign", timeout_s=300), completion("NO: nothing yet", usage=USAGE))
-    begun = client.gui_agent("x", display=untouched.name).run
+    begun = client.gui_agent("x", display=fresh_form.name).run
     faults.until(lambda: asked_for(planner, "the first sign"), "the wait's first judgement")
     client.agent_cancel(begun.run_id)
-    later = client.wait_create(Criteria("the second sign"), display=untouched.name, judge=JudgeName.VLLM).wait
+    later = client.wait_create(Criteria("the second sign"), display=fresh_form.name, judge=JudgeName.VLLM).wait
     faults.until(lambda: asked_for(planner, "the second sign"), "a judgement before the change")
-    client.gui_do("click the Export button", display=untouched.name, timeout_s=0)
+    client.gui_do("click the Export button", display=fresh_form.name, timeout_s=0)
     before = len(asked_for(planner, "the first sign"))
     faults.until(lambda: len(asked_for(planner, "the second sign")) > 1, "a judgement after the change")
     assert len(asked_for(planner, "the first sign")) == before

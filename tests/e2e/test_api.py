@@ -217,15 +217,15 @@ def test_a_body_that_is_no_json_object(api: Api, task: TaskView) -> None:
 # ---- /tool/*: what `acud mcp` offers, with the names and arguments that the programs before acud took ----------------
 
 
-def asked(api: Api, tool: str, **given: Any) -> tuple[int, Any]:
+def ask(api: Api, tool: str, **given: Any) -> tuple[int, Any]:
     answer = api.raw.post(f"/tool/{tool}", json=given)
     assert answer.headers["content-type"] == "application/json"
     return answer.status_code, answer.json()
 
 
-def called(api: Api, tool: str, **given: Any) -> Any:
+def call(api: Api, tool: str, **given: Any) -> Any:
     """Call a tool, which must be done; return its result."""
-    status, found = asked(api, tool, **given)
+    status, found = ask(api, tool, **given)
     assert status == 200, found
     return found
 
@@ -240,10 +240,10 @@ def test_the_tools_are_listed(api: Api) -> None:
     }
     assert documented <= {one["name"] for one in told}
     assert next(one for one in told if one["name"] == "wait_cancel")["arguments"]["required"] == ["wait_id"]
-    status, body = asked(api, "mavi_understand")
+    status, body = ask(api, "mavi_understand")
     assert (status, body["code"]) == (404, "not_found")
     assert "smart_wait" in body["hint"]
-    assert asked(api, "memory_read")[0] == 404
+    assert ask(api, "memory_read")[0] == 404
     by_name = [api.raw.post(path, json={}) for path in ("/task_list", "/tool/task_list", "/nothing")]
     assert [one.status_code for one in by_name] == [200, 200, 404]
     assert by_name[0].json() == by_name[1].json()
@@ -252,17 +252,17 @@ def test_the_tools_are_listed(api: Api) -> None:
 
 def test_tools_wait(api: Api, daemon: Daemon, other: DisplayInfo) -> None:
     target = f"display:{other.name}"
-    armed = called(api, "smart_wait", target=target, wake_when="it rains", timeout=300, poll_interval=2.0)
+    armed = call(api, "smart_wait", target=target, wake_when="it rains", timeout=300, poll_interval=2.0)
     assert (armed["status"], armed["criteria"], armed["timeout"]) == ("watching", "it rains", 300)
     wait_id = armed["wait_id"]
-    assert called(api, "wait_status", wait_id=wait_id)["status"] == "watching"
-    assert wait_id in [one["wait_id"] for one in called(api, "wait_status")["waits"]]
-    noted = called(api, "wait_update", wait_id=wait_id, message="too early")
+    assert call(api, "wait_status", wait_id=wait_id)["status"] == "watching"
+    assert wait_id in [one["wait_id"] for one in call(api, "wait_status")["waits"]]
+    noted = call(api, "wait_update", wait_id=wait_id, message="too early")
     assert noted["notes"][0] == "the message was not kept: this wait belongs to no task"
-    assert called(api, "wait_update", wait_id=wait_id, wake_when="it snows", timeout=60)["criteria"] == "it snows"
-    assert called(api, "wait_cancel", wait_id=wait_id, reason="enough")["status"] == "cancelled"
-    assert asked(api, "wait_cancel", wait_id=wait_id)[0] == 409
-    status, fault = asked(api, "smart_wait", colour="red")
+    assert call(api, "wait_update", wait_id=wait_id, wake_when="it snows", timeout=60)["criteria"] == "it snows"
+    assert call(api, "wait_cancel", wait_id=wait_id, reason="enough")["status"] == "cancelled"
+    assert ask(api, "wait_cancel", wait_id=wait_id)[0] == 409
+    status, fault = ask(api, "smart_wait", colour="red")
     assert (status, fault["code"]) == (422, "invalid")
     assert "colour" in fault["error"]
     key = {"Idempotency-Key": "by-tool"}
@@ -273,17 +273,17 @@ def test_tools_wait(api: Api, daemon: Daemon, other: DisplayInfo) -> None:
 
 
 def test_a_change_within_the_seconds_in_text(api: Api, other: DisplayInfo) -> None:
-    quiet = called(api, "wait_for_change", display=other.name, text="0.1")
+    quiet = call(api, "wait_for_change", display=other.name, text="0.1")
     assert quiet["changed"] is False
     found: list[Any] = []
     given = {"action": "wait_for_change", "text": "30", "display": other.name, "baseline": quiet["picture"]["baseline"]}
-    asking = threading.Thread(target=lambda: found.append(called(api, "desktop_action", **given)))
+    asking = threading.Thread(target=lambda: found.append(call(api, "desktop_action", **given)))
     asking.start()
     with Desk(other.name, other.auth_file) as desk:
         desk.window(Rect(10, 10, 100, 50))
         asking.join(timeout=60)
     assert found[0]["changed"] is True
-    status, fault = asked(api, "desktop_action", action="wait_for_change", text="soon")
+    status, fault = ask(api, "desktop_action", action="wait_for_change", text="soon")
     assert (status, fault["code"]) == (422, "invalid")
     assert "text is no number of seconds" in fault["error"]
 
@@ -291,55 +291,55 @@ def test_a_change_within_the_seconds_in_text(api: Api, other: DisplayInfo) -> No
 def test_tools_look_and_act(api: Api, other: DisplayInfo) -> None:
     with Desk(other.name, other.auth_file) as desk:
         desk.words(Rect(50, 50, 200, 60), "Export", title="Files")
-        looked = called(api, "desktop_look", display=other.name, image=True)
+        looked = call(api, "desktop_look", display=other.name, image=True)
         assert looked["image"]["mime_type"] == "image/jpeg"
         shape = decoded(base64.b64decode(looked["image"]["data"])).shape
         assert (shape[1], shape[0]) == (looked["width"], looked["height"]) == (320, 240)
         assert decoded(Path(looked["path"]).read_bytes()).shape == shape
-        moved = called(api, "desktop_action", action="mouse_move", coordinate=[30, 40], display=other.name)
+        moved = call(api, "desktop_action", action="mouse_move", coordinate=[30, 40], display=other.name)
         assert moved["cursor"] == [30, 40]
         found = until(
-            lambda: (one := called(api, "gui_find", description="Export", display=other.name)).get("things") and one,
+            lambda: (one := call(api, "gui_find", description="Export", display=other.name)).get("things") and one,
             "the button",
         )
         assert found["things"][0]["label"] == "Export"
-        done = called(api, "gui_do", instruction="click the Export button", display=other.name, timeout=0.2)
+        done = call(api, "gui_do", instruction="click the Export button", display=other.name, timeout=0.2)
         assert done["status"] == "unverified"
-        assert "Files" in called(api, "scene", display=other.name)["text"]
+        assert "Files" in call(api, "scene", display=other.name)["text"]
 
 
 def test_a_video_of_some_seconds(api: Api, other: DisplayInfo) -> None:
-    (video,) = called(api, "video_record", duration=0.5, target=f"display:{other.name}", fps=5)["videos"]
+    (video,) = call(api, "video_record", duration=0.5, target=f"display:{other.name}", fps=5)["videos"]
     assert (video["state"], video["display"]) == ("done", other.name)
     assert Path(video["files"][0]).stat().st_size > 0
-    status, fault = asked(api, "video_record", duration=1, target="window:Files")
+    status, fault = ask(api, "video_record", duration=1, target="window:Files")
     assert (status, fault["code"]) == (404, "not_found")
     assert "Files" in fault["error"]
 
 
 def test_tools_keep_tasks(api: Api) -> None:
-    made = called(api, "task_register", name="sort the mail", plan=["open", "sort"], isolated_display=False)
+    made = call(api, "task_register", name="sort the mail", plan=["open", "sort"], isolated_display=False)
     task_id = made["view"]["task"]["task_id"]
-    assert called(api, "task_item_update", task_id=task_id, item=1, status="active", note="begun")
-    logged = called(api, "task_log_action", task_id=task_id, action_type="cli", summary="ls", output_data="2 files")
+    assert call(api, "task_item_update", task_id=task_id, item=1, status="active", note="begun")
+    logged = call(api, "task_log_action", task_id=task_id, action_type="cli", summary="ls", output_data="2 files")
     assert logged["action"]["summary"] == "ls"
-    assert called(api, "task_plan_append", task_id=task_id, items=["close"])
-    assert "sort" in called(api, "task_summary", task_id=task_id, detail_level="actions")["summary"]
-    assert called(api, "task_drill_down", task_id=task_id, item=1)["actions"][0]["action"]["summary"] == "ls"
-    wait = called(api, "smart_wait", text="never", task_id=task_id)["wait_id"]
-    noted = called(api, "wait_update", wait_id=wait, message="not yet")["notes"]
+    assert call(api, "task_plan_append", task_id=task_id, items=["close"])
+    assert "sort" in call(api, "task_summary", task_id=task_id, detail_level="actions")["summary"]
+    assert call(api, "task_drill_down", task_id=task_id, item=1)["actions"][0]["action"]["summary"] == "ls"
+    wait = call(api, "smart_wait", text="never", task_id=task_id)["wait_id"]
+    noted = call(api, "wait_update", wait_id=wait, message="not yet")["notes"]
     assert noted[0] == f"the message is in the thread of {task_id}"
-    thread = called(api, "task_thread", task_id=task_id, limit=50)["messages"]
+    thread = call(api, "task_thread", task_id=task_id, limit=50)["messages"]
     assert "not yet" in [one["content"] for one in thread]
 
-    def listed(status: str) -> list[str]:
-        return [one["task"]["task_id"] for one in called(api, "task_list", status=status, limit=10)["tasks"]]
+    def list_ids(status: str) -> list[str]:
+        return [one["task"]["task_id"] for one in call(api, "task_list", status=status, limit=10)["tasks"]]
 
-    assert task_id in listed("active")
-    assert called(api, "task_update", task_id=task_id, message="done", query="how far?", status="completed")
-    assert task_id in listed("completed")
-    assert task_id not in listed("active")
-    assert asked(api, "task_list", status="asleep")[0] == 422
+    assert task_id in list_ids("active")
+    assert call(api, "task_update", task_id=task_id, message="done", query="how far?", status="completed")
+    assert task_id in list_ids("completed")
+    assert task_id not in list_ids("active")
+    assert ask(api, "task_list", status="asleep")[0] == 422
 
 
 def test_over_tools_a_pass_is_good_for_no_more_than_over_rest(daemon: Daemon, other: DisplayInfo) -> None:
@@ -347,10 +347,10 @@ def test_over_tools_a_pass_is_good_for_no_more_than_over_rest(daemon: Daemon, ot
     move = {"action": "mouse_move", "coordinate": [1, 2], "display": other.name}
     launch = {"action": "launch", "text": "true", "display": other.name}
     with Api(daemon, Scope.READ) as reading, Api(daemon, Scope.WAIT) as waiting, Api(daemon, Scope.ACT) as acting:
-        assert called(reading, "desktop_look", display=other.name)["display"] == other.name
+        assert call(reading, "desktop_look", display=other.name)["display"] == other.name
         ended = daemon.client.wait_create(Text("never"), display=other.name, timeout_s=600).wait.wait_id
         daemon.client.wait_cancel(ended)
-        assert called(reading, "wait_status", wait_id=ended)["status"] == "cancelled"
+        assert call(reading, "wait_status", wait_id=ended)["status"] == "cancelled"
         for api, tool, given in (
             (reading, "smart_wait", wait),
             (reading, "task_register", {"name": "a", "isolated_display": False}),
@@ -362,10 +362,10 @@ def test_over_tools_a_pass_is_good_for_no_more_than_over_rest(daemon: Daemon, ot
             (waiting, "video_record", {"duration": 1}),
             (acting, "desktop_action", launch),
         ):
-            status, fault = asked(api, tool, **given)
+            status, fault = ask(api, tool, **given)
             assert (status, fault["code"]) == (403, "forbidden"), tool
             assert "this needs the scope" in fault["error"]
-        assert called(acting, "desktop_action", **move)["cursor"] == [1, 2]
+        assert call(acting, "desktop_action", **move)["cursor"] == [1, 2]
     with Api(daemon, Scope.ADMIN, displays=[other.name]) as limited:
-        assert asked(limited, "wait_status")[0] == 403
+        assert ask(limited, "wait_status")[0] == 403
     assert daemon.client.wait_list(displays=(other.name,)).waits == ()

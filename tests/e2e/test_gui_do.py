@@ -46,25 +46,25 @@ def client(gui_daemon: Daemon) -> Client:
 
 def test_a_button_is_clicked_and_its_effect_seen(client: Client) -> None:
     """By its name and by its coordinates; in between text is typed, replaced and read back from its field."""
-    with shown(client, "form") as untouched:
-        done = client.gui_do("click the Export button", display=untouched.name, timeout_s=45)
+    with shown(client, "form") as display:
+        done = client.gui_do("click the Export button", display=display.name, timeout_s=45)
         assert done.status == "verified"
         assert done.found.candidates[0].method == "accessibility"
-        says(client, untouched, "Exported 3 files")
-        typed = client.gui_do("type 'Anna' into the Name field", display=untouched.name, timeout_s=45)
+        says(client, display, "Exported 3 files")
+        typed = client.gui_do("type 'Anna' into the Name field", display=display.name, timeout_s=45)
         assert (typed.status, reading(typed)) == ("verified", ("as_wanted", ""))
-        says(client, untouched, "Name is Anna")
-        added = client.gui_do("type 'lena' into the Name field", display=untouched.name, timeout_s=45)
+        says(client, display, "Name is Anna")
+        added = client.gui_do("type 'lena' into the Name field", display=display.name, timeout_s=45)
         assert (added.status, reading(added)) == ("verified", ("as_wanted", "Annalena"))
         assert "after what stood in it" in added.message
-        replaced = client.gui_do("set the Name field to 'Berta'", display=untouched.name, timeout_s=45)
+        replaced = client.gui_do("set the Name field to 'Berta'", display=display.name, timeout_s=45)
         assert replaced.status == "verified"
-        says(client, untouched, "Name is Berta")
-        point = client.gui_find("the Export button", display=untouched.name).found.candidates[0].point
+        says(client, display, "Name is Berta")
+        point = client.gui_find("the Export button", display=display.name).found.candidates[0].point
         exported = Text("Exported 3 files")
-        clicked = client.gui_do(f"click({point.x}, {point.y})", display=untouched.name, expect=exported, timeout_s=45)
+        clicked = client.gui_do(f"click({point.x}, {point.y})", display=display.name, expect=exported, timeout_s=45)
         assert clicked.status == "verified"
-        assert client.gui_do("click(5000, 1)", display=untouched.name).status == "not_found"
+        assert client.gui_do("click(5000, 1)", display=display.name).status == "not_found"
 
 
 def test_a_button_without_effect_is_unverified(client: Client, form: DisplayInfo) -> None:

@@ -43,13 +43,13 @@ class Form:
     def verdict(self, wait_id: str, answer: Answer, words: str = "") -> Verdict:
         """Return the wait's verdict, once it is this one; it watches on."""
 
-        def told() -> Verdict | None:
+        def find_verdict() -> Verdict | None:
             now = self._client.wait_show(wait_id).wait
             assert now.state is WaitState.WATCHING
             fits = now.verdict.answer is answer and words in now.verdict.detail and now.verdict.code != "not_judged"
             return now.verdict if fits else None
 
-        return until(told, f"{answer} {words}")
+        return until(find_verdict, f"{answer} {words}")
 
     def end(self, wait_id: str) -> WaitInfo:
         """Return the wait, which comes true, with a picture."""
@@ -192,11 +192,11 @@ def test_a_program_that_tells_nothing_is_unknown_with_its_cure(daemon: Daemon, f
 def test_a_display_without_a_bus_is_unknown_with_its_cure(client: Client, view: DisplayInfo) -> None:
     wait = client.wait_create(widget_condition('"Submit"'), f"display:{view.name}").wait
 
-    def told() -> Verdict | None:
+    def find_verdict() -> Verdict | None:
         verdict = client.wait_show(wait.wait_id).wait.verdict
         return verdict if verdict.code != "not_judged" else None
 
-    verdict = until(told, "an answer")
+    verdict = until(find_verdict, "an answer")
     assert verdict.code == "no_accessibility"
     assert "session_bus = true" in verdict.detail
 

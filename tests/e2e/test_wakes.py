@@ -126,12 +126,12 @@ def test_a_verdict_wakes_once_and_fetching_its_result_is_seeing_it(daemon: Daemo
 
 
 def test_the_list_tells_how_each_route_does(daemon: Daemon, hook: Receiver) -> None:
-    def told() -> RouteHealth:
+    def find_health() -> RouteHealth:
         return next(one for one in daemon.client.wake_list().health if one.route is RouteName.OPENCLAW)
 
     began_s = time.time()
     _wake(daemon, _resolved(daemon), WakeState.SENT)
-    well = told()
+    well = find_health()
     assert (well.sent > 0, well.failures) == (True, 0)
     assert min(well.last_ms, well.median_ms) > 0
     assert began_s - 1 < well.sent_utc_s < time.time() + 1
@@ -139,13 +139,13 @@ def test_the_list_tells_how_each_route_does(daemon: Daemon, hook: Receiver) -> N
     refused = [_resolved(daemon), _resolved(daemon)]
     for wait in refused:
         _wake(daemon, wait, WakeState.UNDELIVERED)
-    assert (told().sent, told().failures) == (well.sent, 2)
+    assert (find_health().sent, find_health().failures) == (well.sent, 2)
     words = CommandLine(daemon.home).run("wake", "list", "--all")
     assert f"openclaw: {well.sent} sent, the last at " in words
     assert "; 2 failed in a row" in words
     hook.manner = "ok"
     _wake(daemon, _resolved(daemon), WakeState.SENT)
-    assert (told().sent, told().failures) == (well.sent + 1, 0)
+    assert (find_health().sent, find_health().failures) == (well.sent + 1, 0)
     for wait in refused:  # no other test finds them undelivered
         daemon.client.wait_result(wait.wait_id)
 

@@ -93,7 +93,7 @@ class Browsers:
     def truth(self, kind: str) -> dict[str, Rect]:
         return self.pages[kind].truth if kind in self.pages else self._gtk3_truth
 
-    def raised(self, kind: str) -> WindowInfo:
+    def raise_window(self, kind: str) -> WindowInfo:
         """Return the window of a program, once it is above all others."""
         if kind not in self._windows:
             pytest.skip(f"no {kind}")
@@ -161,7 +161,7 @@ def _field(tree: Tree, window: WindowInfo, name: str) -> Node:
 @pytest.mark.parametrize("kind", TELLING)
 @pytest.mark.asyncio
 async def test_what_the_fields_of_a_page_hold_and_what_its_list_offers(browsers: Browsers, kind: str) -> None:
-    window, page = browsers.raised(kind), browsers.pages[kind]
+    window, page = browsers.raise_window(kind), browsers.pages[kind]
     number = [*TELLING].index(kind) + 1
     async with _mirror(browsers) as ask:
         tree = await _until(ask, lambda tree: _is_told(tree, window))
@@ -200,7 +200,7 @@ async def test_what_the_fields_of_a_page_hold_and_what_its_list_offers(browsers:
 
 @pytest.mark.asyncio
 async def test_a_browser_that_tells_nothing_of_its_page_is_named_with_its_switch(browsers: Browsers) -> None:
-    pid = browsers.raised("mute").pid
+    pid = browsers.raise_window("mute").pid
     reason = f"it is not on the accessibility bus; if that stays so, start it with ACCESSIBILITY_ENABLED=1 and {SPEAK}"
     async with _mirror(browsers) as ask:
         tree = await _until(ask, lambda tree: len(tree.silent) == 1)
@@ -222,7 +222,7 @@ async def test_a_browser_that_tells_nothing_of_its_page_is_named_with_its_switch
 @pytest.mark.asyncio
 async def test_fields_that_tell_little_of_themselves_are_found(browsers: Browsers, kind: str) -> None:
     """A placeholder names a field and is never its value; what can be edited is a field, whatever its role."""
-    window, truth = browsers.raised(kind), browsers.truth(kind)
+    window, truth = browsers.raise_window(kind), browsers.truth(kind)
     wanted = {"Search orders", *(("Write a note", "Real name", "for example Ann") if "note" in truth else ())}
 
     def is_told(tree: Tree) -> bool:

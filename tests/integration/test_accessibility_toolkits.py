@@ -136,7 +136,7 @@ def _own(tree: Tree) -> list[Node]:
 def test_it_is_what_libatspi_reads(screen: Screen) -> None:
     desktop = screen.desktop
 
-    async def held(desktop: Desktop) -> Tree:
+    async def read_mirror(desktop: Desktop) -> Tree:
         mirror = mirror_of(desktop)
         await agreed(mirror, desktop, lambda: None)
         try:
@@ -146,7 +146,7 @@ def test_it_is_what_libatspi_reads(screen: Screen) -> None:
 
     def both() -> tuple[list[Told], list[Told]]:
         """Return what is read here, and what libatspi reads."""
-        tree = asyncio.run(held(desktop))
+        tree = asyncio.run(read_mirror(desktop))
         nodes = _own(tree)
         theirs = [*_shown(_dump(desktop, tree.apps[nodes[0].app].pid))]
         ours = _labelled(nodes, theirs)

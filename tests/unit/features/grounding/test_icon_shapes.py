@@ -83,7 +83,7 @@ def test_every_phrase_of_the_table_can_be_compared() -> None:
 
 
 @pytest.fixture(scope="module")
-def drawn(tmp_path_factory: pytest.TempPathFactory) -> list[IconDrawing]:
+def all_drawings(tmp_path_factory: pytest.TempPathFactory) -> list[IconDrawing]:
     """What this machine has, read once for all tests, with a theme of SVG files alone."""
     shared = tmp_path_factory.mktemp("shared")
     folder = shared / "icons" / "Thin" / "scalable" / "actions"
@@ -101,9 +101,9 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> list[IconDrawing]:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def pictures(drawn: list[IconDrawing]) -> Iterator[list[IconDrawing]]:
+def pictures(all_drawings: list[IconDrawing]) -> Iterator[list[IconDrawing]]:
     """What this machine has. Its templates are kept for the process, so none is of the theme above."""
-    own = [one for one in drawn if one.origin != "theme Thin"]
+    own = [one for one in all_drawings if one.origin != "theme Thin"]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(icon_shapes, "drawings", lambda: own)
         yield own
@@ -147,8 +147,8 @@ def test_a_white_icon_on_a_coloured_plate_is_known_as_a_dark_one_on_a_light_grou
     assert max(likes, key=lambda one: likes[one]) == "notifications"
 
 
-def test_a_theme_of_svg_files_alone_gives_templates(drawn: list[IconDrawing]) -> None:
-    own = [one for one in drawn if one.origin == "theme Thin"]
+def test_a_theme_of_svg_files_alone_gives_templates(all_drawings: list[IconDrawing]) -> None:
+    own = [one for one in all_drawings if one.origin == "theme Thin"]
     assert [(one.name, one.meanings) for one in own] == [("edit-cut", frozenset({"cut"}))]
     assert own[0].ink[8, 16] == pytest.approx(1, abs=0.1)
 
