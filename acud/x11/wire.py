@@ -105,8 +105,8 @@ class Wire(Xlib.display._BaseDisplay):
         else:
             held += arrived[self._hand_on(arrived) :]
 
-    def _close_and_raise(self, whom: str) -> None:
-        self.close_internal(whom)
+    def _close_and_raise(self, cause: str) -> None:
+        self.close_internal(cause)
         raise self.socket_error
 
     def _hand_on(self, data: bytes | bytearray) -> int:
