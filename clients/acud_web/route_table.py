@@ -62,13 +62,7 @@ def route(row: Row) -> BaseRoute:
             connection.state.access_token = await admission.admit(connection)
             need(connection, row.scope)
         if row.checks_body and row.method != "WS":
-            length = connection.headers.get("content-length", "")
-            if length.isdigit() and int(length) > (row.body_bytes if row.has_body else 0):
-                raise wrong(413, "too_large", f"the body may take {row.body_bytes if row.has_body else 0} bytes here")
-            if row.has_body and length != "0" and _has_body(connection):
-                kind = values(connection.scope, b"content-type")
-                if len(kind) != 1 or kind[0].partition(";")[0].strip().lower() != "application/json":
-                    raise wrong(415, "media_type", "send Content-Type: application/json")
+            _check_body(connection, row)
         return await row.endpoint(connection)
 
     if row.method == "WS":
@@ -85,8 +79,15 @@ class _AliasRoute(Route):
         return match, found
 
 
-def _has_body(request: Request) -> bool:
-    return "content-length" in request.headers or "transfer-encoding" in request.headers
+def _check_body(request: Request, row: Row) -> None:
+    most, headers = row.body_bytes if row.has_body else 0, request.headers
+    length = headers.get("content-length", "")
+    if length.isdigit() and int(length) > most:
+        raise wrong(413, "too_large", f"the body may take {most} bytes here")
+    if row.has_body and length != "0" and ("content-length" in headers or "transfer-encoding" in headers):
+        kind = values(request.scope, b"content-type")
+        if len(kind) != 1 or kind[0].partition(";")[0].strip().lower() != "application/json":
+            raise wrong(415, "media_type", "send Content-Type: application/json")
 
 
 _MOST = 2**53

@@ -41,28 +41,14 @@ def make_operation(command: Command, rest: RestOperation) -> Operation:
         given = msgspec.structs.asdict(api_request.query if by_query else await api_request.body())
         request = _build_request(command.request, given, named)
         need(api_request.connection, rest.needs(request))
-        # `reply` without what only programs of the daemon's host need: paths and addresses there.
-        reply = await _ask_daemon(api_request, command, await bind_request(api_request, request))
-        hidden: dict[str, Any] = {"evidence_path": ""} if hasattr(reply, "evidence_path") else {}
-        wait = getattr(reply, "wait", None)
-        if isinstance(wait, ActionWait):
-            hidden["wait"] = replace(wait, evidence_path="")
-        display = getattr(reply, "display", None)
-        if isinstance(display, DisplayInfo):
-            hidden["display"] = replace(display, auth_file="", bus_address="")
-        return replace(reply, **hidden) if hidden else reply
+        ask = api_request.ask if command.asked_s is None else api_request.ask_while_there
+        return _hide_local_fields(await ask(await bind_request(api_request, request), command.reply))
 
     run.__doc__ = command.request.__doc__
     query, body = (fields, Nothing) if by_query else (Nothing, fields)
     reads = rest.method == "GET"
     statuses = (404,) if reads and in_path else () if reads else (404, 409)
     return Operation(rest.method, rest.path, rest.scope, run, command.reply, query, body, statuses=statuses)
-
-
-async def _ask_daemon(api_request: ApiRequest[Any, Any], command: Command, request: Struct) -> Struct:
-    if command.asked_s is not None:
-        return await api_request.ask_while_there(request, command.reply)
-    return await api_request.ask(request, command.reply)
 
 
 def _build_request(kind: type[Struct], values: dict[str, Any], path_values: dict[str, str]) -> Struct:
@@ -74,6 +60,18 @@ def _build_request(kind: type[Struct], values: dict[str, Any], path_values: dict
         except msgspec.ValidationError as fault:
             raise InvalidRequest(value_fault(fault, hints[field], lax=True).of(field), field=field) from fault
     return kind(**values)
+
+
+def _hide_local_fields(reply: Struct) -> Struct:
+    """Return `reply` without what only programs of the daemon's host need: paths and addresses there."""
+    hidden: dict[str, Any] = {"evidence_path": ""} if hasattr(reply, "evidence_path") else {}
+    wait = getattr(reply, "wait", None)
+    if isinstance(wait, ActionWait):
+        hidden["wait"] = replace(wait, evidence_path="")
+    display = getattr(reply, "display", None)
+    if isinstance(display, DisplayInfo):
+        hidden["display"] = replace(display, auth_file="", bus_address="")
+    return replace(reply, **hidden) if hidden else reply
 
 
 def _list_fields(request: type[Struct], in_path: frozenset[str]) -> type[Struct]:
