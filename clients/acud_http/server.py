@@ -52,9 +52,8 @@ class ConnectionLimit:
 
     def enter(self, guest: Guest, address: str) -> bool:
         """Take `guest` in, at an idle one's cost where need be; False when every other is busy."""
-        ok = self._room_among(
-            [guest for guest, its in self._guests.items() if its == address], self._most_each
-        ) and self._room_among(list(self._guests), self._most)
+        near = [one for one, its in self._guests.items() if its == address]
+        ok = self._room_among(near, self._most_each) and self._room_among(list(self._guests), self._most)
         if ok:
             self._guests[guest] = address
         else:
