@@ -109,7 +109,7 @@ class Grants(Struct, frozen=True):
         return found
 
     def without(self, grant: Grant) -> Grants:
-        """Return the grants without the grant of this name."""
+        """Return the grants without `grant`."""
         return replace(self, grants=tuple(one for one in self.grants if one != grant))
 
 

@@ -40,7 +40,7 @@ class ControlServer:
         on_end: Callable[[], None] = lambda: None,
     ) -> None:
         self._open_to = open_to
-        self._ended = on_end
+        self._on_end = on_end
         self._answer = answer
         self._newest = newest
         self._under_way: dict[str, _UnderWay] = {}
@@ -52,7 +52,7 @@ class ControlServer:
             def begin(peer: MessageConnection, data: bytes) -> None:
                 group.create_task(self._handle_message(peer, data))
 
-            server = MessageServer(begin, self._ended)
+            server = MessageServer(begin, self._on_end)
             self._open_to(server)
             try:
                 await asyncio.Event().wait()

@@ -118,11 +118,11 @@ class DisplayCopies:
         _LOG.info("fleet.display_copied", display=f"{host}/{name}", programs=len(recipe.programs))
         return f"{host}/{name}"
 
-    async def _find_attempt(self, host: str) -> tuple[str, list[str]]:
+    async def _find_attempt(self, loss_id: str) -> tuple[str, list[str]]:
         """Return the id of the present attempt, and the hosts of those before it that failed."""
         passed: list[str] = []
         while True:
-            request_id = ids.id_made_of("req", f"{host} {len(passed)}")
+            request_id = ids.id_made_of("req", f"{loss_id} {len(passed)}")
             at = await self._places.find_assigned(request_id)
             if not at.host.startswith(_PASSED):
                 return request_id, passed

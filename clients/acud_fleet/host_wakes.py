@@ -183,9 +183,9 @@ class WakeAcks:
                     messages = await source.fetch(_AT_ONCE, timeout=_FETCH_S)
             except TimeoutError:
                 continue
-            await self._notify_agents(messages)
+            await self._report_seen(messages)
 
-    async def _notify_agents(self, batch: list[Msg]) -> None:
+    async def _report_seen(self, batch: list[Msg]) -> None:
         messages = [message for message in batch if await self._is_agents(message)]
         ids = tuple(wake_id for wake_id in map(wake_id_of, messages) if wake_id)
         if ids:

@@ -58,7 +58,7 @@ class LostWaits:
         self._places = places
         self._host_client = host_client
         self._copies = DisplayCopies(host_client, roster, places)
-        self._told = on_wait_end
+        self._on_wait_end = on_wait_end
         self._due: dict[str, dict[str, float]] = {}
         """By lost host and wait, when to look at it again: at its deadline, at once, or never."""
         self._rearming: dict[tuple[str, str], asyncio.Task[float]] = {}
@@ -233,7 +233,7 @@ class LostWaits:
         self._ended[info.wait_id] = WaitResultReply(outside, ended=True)
         if len(self._ended) > _REMEMBERED:
             self._ended.popitem(last=False)
-        self._told(outside, host)
+        self._on_wait_end(outside, host)
         async with self._changed:
             self._changed.notify_all()
 
@@ -363,7 +363,7 @@ class LostWaits:
     async def _redirect_callers(self, place: ObjectPlace, info: WaitInfo) -> None:
         """Have callers that wait here go on with the wait's new host."""
         self._untaken.pop(info.wait_id, None)
-        self._told(outward(info, place.host), place.host)
+        self._on_wait_end(outward(info, place.host), place.host)
         self._moved[info.wait_id, place.host] = await self._places.host_of("wait", info.wait_id, again=True)
         if len(self._moved) > _REMEMBERED:
             self._moved.popitem(last=False)

@@ -46,7 +46,7 @@ class MessageConnection(asyncio.Protocol):
         self._own = own
         self._peers = peers
         self._came = came
-        self._lost = on_lost
+        self._on_lost = on_lost
         self._decoder = zmtp.Decoder(zmtp.Bounds(most, _PARTS))
         self._transport: Any = None
 
@@ -62,7 +62,7 @@ class MessageConnection(asyncio.Protocol):
 
     def connection_lost(self, _: Exception | None) -> None:
         """Report the loss."""
-        self._lost(self)
+        self._on_lost(self)
 
     def data_received(self, data: bytes) -> None:
         """Pass on each whole message."""
@@ -110,7 +110,7 @@ class MessageServer:
         self, came: Callable[[MessageConnection, bytes], None], on_end: Callable[[], None] = lambda: None
     ) -> None:
         self._came = came
-        self._ended = on_end
+        self._on_end = on_end
         self._loop = asyncio.get_running_loop()
         self._sources: list[socket.socket] = []
         self._connections: set[MessageConnection] = set()
@@ -178,7 +178,7 @@ class MessageServer:
 
     def _on_lost(self, connection: MessageConnection) -> None:
         self._connections.discard(connection)
-        self._ended()
+        self._on_end()
 
 
 def _has_hung_up(connection: socket.socket) -> bool:

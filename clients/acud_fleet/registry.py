@@ -187,7 +187,7 @@ class Roster:
     def __init__(self, connection: NatsConnection, on_member: Told, answers: Callable[[str], Awaitable[bool]]) -> None:
         self._connection = connection
         self._registry = Registry(connection)
-        self._told = on_member
+        self._on_member = on_member
         self._answers = answers
         self._lease_s = connection.settings.lease_s
         self._checks = connection.signatures.checks
@@ -298,7 +298,7 @@ class Roster:
         for host, member in self._members.items():
             word = _name_change(before.get(host), member)
             if word and before:
-                self._told(word, member)
+                self._on_member(word, member)
 
     # ---- asked ----
 
