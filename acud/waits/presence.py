@@ -91,7 +91,7 @@ def list_negations(until: Until, *, negated: bool = False) -> Iterator[bool]:
 
 
 def note_places(wait: Wait, verdicts: Mapping[int, Verdict], windows: Windows | None) -> Wait:
-    """Return the wait, which now remembers where in `windows` the text or widget of each `verdicts` stood."""
+    """Return the wait, which now remembers where in `windows` the text or widget of each verdict stood."""
     view_state, seen = wait.view_state, {}
     if not windows or view_state is None or view_state.view.is_window:
         return wait

@@ -76,7 +76,7 @@ _IT = re.compile(r"(?:it|that) ")
 
 @lru_cache(maxsize=64)  # a new wait needs its meaning, and then words for it
 def read_sentence(sentence: str) -> Until | None:
-    """Return the condition that `sentence` means, None if that is not certain."""
+    """Return what `sentence` certainly means, else None: a clause, clauses joined by `and` or `or`, or a sequence."""
     phrase = Phrase.from_sentence(sentence)
     for text in _strip_closings(phrase.text) if phrase is not None else ():
         for condition in _strip_opening(text):

@@ -81,7 +81,7 @@ def _follow_events(session: Session, client: Client, topic: str, after: int) -> 
     try:
         with client.events(topic=topic, after=after) as stream:
             while True:
-                _print_gap(session, _read_next(stream))
+                _print_item(session, _read_next(stream))
     except KeyboardInterrupt:
         return Exit.OK
 
@@ -100,7 +100,7 @@ def _read_next(stream: EventStream) -> Event | Trimmed:
             time.sleep(_RETRY_S)
 
 
-def _print_gap(session: Session, item: Event | Trimmed) -> None:
+def _print_item(session: Session, item: Event | Trimmed) -> None:
     if session.json:
         print(as_json(item), flush=True)
     elif isinstance(item, Trimmed):
@@ -143,7 +143,7 @@ _RECORDINGS = {"started": "began", "ended": "ended", "deleted": "was deleted"}
 
 
 def describe_event(event: Event) -> str:
-    """Return what happened, in a sentence; words of a screen come last and between quotation marks."""
+    """Return what happened in a sentence, as the dashboard's feed does; words of a screen come last and are quoted."""
     noun, _, verb = event.topic.partition(".")
     tell = _TELLERS.get(noun)
     return tell(verb, event, event.data) if tell is not None else _make_plain(event)

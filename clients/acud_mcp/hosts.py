@@ -80,9 +80,9 @@ def make_entry(host: McpHost, arguments: Sequence[str], env: Mapping[str, str]) 
 
 
 def merge_entry(host: McpHost, text: str, entry: dict[str, Any], file: Path) -> str:
-    """Return the host's configuration `text` with `entry` as its server `acud`, everything else kept.
-
-    Raises: Refused when that can't be done for certain.
+    """Return the host's configuration `text` with `entry` as its server `acud`, everything else kept: JSON is written
+    anew; TOML and YAML are changed at the entry alone, so that their comments stay. Raises: Refused when that can't be
+    done for certain.
     """
     return FORMS[host.form](text, host.section, entry, file)
 

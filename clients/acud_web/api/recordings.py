@@ -340,8 +340,8 @@ def _describe_mark(mark: Mark) -> str:
 
 
 async def make_video(folder: Path, file: VideoFile) -> int:
-    """Return a descriptor of the file; the descriptors of its parts are closed. The file has no name; it is in
-    `folder`'s file system, and gone when the descriptor is closed. Raises: Unavailable, with the reason.
+    """Make the file in a process of its own, which alone loads a video library, and close its parts; return a
+    descriptor. It has no name, is in `folder`'s file system, and goes with the descriptor. Raises: Unavailable.
     """
     target = -1
     try:
@@ -349,7 +349,7 @@ async def make_video(folder: Path, file: VideoFile) -> int:
             with tempfile.TemporaryFile(dir=folder) as unnamed:
                 target = os.dup(unnamed.fileno())
             span = file.from_utc_ms, file.until_utc_ms
-            await _make(DownloadAsk(file.parts, target, os.getpid(), file.title, *span, file.chapters))
+            await _make_in_process(DownloadAsk(file.parts, target, os.getpid(), file.title, *span, file.chapters))
     except BaseException:
         if target >= 0:
             os.close(target)
@@ -360,7 +360,7 @@ async def make_video(folder: Path, file: VideoFile) -> int:
     return target
 
 
-async def _make(ask: DownloadAsk) -> None:
+async def _make_in_process(ask: DownloadAsk) -> None:
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
