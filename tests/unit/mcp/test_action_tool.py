@@ -28,6 +28,7 @@ from acud.types.actions import (
     WindowVerb,
 )
 from acud_mcp.action_tool import MAKERS, XDOTOOL, ActArguments, Name, parse_action
+from acud_mcp.help_tool import ACTIONS
 from acud_mcp.server import TOOLS
 from acud_mcp.tool import parse_arguments
 
@@ -93,7 +94,7 @@ def test_every_name_does_something() -> None:
     assert set(get_args(Name)) - set(MAKERS) == {
         "screenshot", "wait", "wait_for_change", "launch_status", "notification",
     }  # fmt: skip
-    assert set(MAKERS) <= set(get_args(Name))
+    assert set(MAKERS) <= set(get_args(Name)) == set(ACTIONS)
 
 
 @pytest.mark.parametrize("word", XDOTOOL)
