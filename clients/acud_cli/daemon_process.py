@@ -145,7 +145,7 @@ def _wait_until_ready(
             elif hopeless:
                 break
             time.sleep(_LOOK_S)
-    raise _list_unready(process, words.read_last())
+    raise _make_start_fault(process, words.read_last())
 
 
 def await_children(client: Client, status: StatusReply, within_s: float = _CHILDREN_S) -> StatusReply:
@@ -173,7 +173,7 @@ def _is_supervisor_named_in_lock(paths: Paths) -> bool:
         return False
 
 
-def _list_unready(process: subprocess.Popen[bytes], output: str) -> AcudError:
+def _make_start_fault(process: subprocess.Popen[bytes], output: str) -> AcudError:
     code = process.poll()
     if code is None:
         process.returncode = 0

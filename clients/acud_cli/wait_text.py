@@ -272,26 +272,26 @@ def print_action_wait(action_wait: ActionWait) -> None:
 
 
 def _follow_wait(session: Session, client: Client, wait: WaitInfo) -> WaitResultReply:
-    shown = Quiet() if session.json else LiveStatus(wait) if sys.stderr.isatty() else ProgressLines()
-    with shown.context():
-        return _poll_result(client, wait.wait_id, shown)
+    progress = Quiet() if session.json else LiveStatus(wait) if sys.stderr.isatty() else ProgressLines()
+    with progress.context():
+        return _poll_result(client, wait.wait_id, progress)
 
 
-def _poll_result(client: Client, wait_id: str, quiet: Quiet) -> WaitResultReply:
+def _poll_result(client: Client, wait_id: str, progress: Quiet) -> WaitResultReply:
     heard_s = time.monotonic()
     while True:
         try:
-            reply = client.wait_result(wait_id, block_s=quiet.poll_s)
+            reply = client.wait_result(wait_id, block_s=progress.poll_s)
         except DaemonDown as fault:
             if not is_away(fault) or time.monotonic() - heard_s > PATIENCE_S:
                 raise
-            quiet.show_daemon_away()
+            progress.show_daemon_away()
             time.sleep(_AWAY_LOOK_S)
             continue
         if reply.ended:
             return reply
         heard_s = time.monotonic()
-        quiet.update(reply.wait)
+        progress.update(reply.wait)
 
 
 def _print_detached(session: Session, wait_id: str) -> int:

@@ -129,7 +129,7 @@ class AsyncClient(AsyncRequestMethods):
             try:
                 while True:
                     reader.subscription = (await self.ask(reader.make_request(), SceneSubscribed)).subscription
-                    until_s = reader.count_renewal()
+                    until_s = reader.schedule_renewal()
                     while True:
                         if reader.is_news(scene := await self.current_scene(reader.displays)):
                             yield scene

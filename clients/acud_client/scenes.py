@@ -28,8 +28,8 @@ class SceneSubscriber:
         """Return the request that begins, renews or (with 0) ends the subscription."""
         return SceneSubscribe(self.displays if for_s else (), for_s, self.subscription)
 
-    def count_renewal(self) -> float:
-        """Count a renewal and return when the next one is due, on the monotonic clock."""
+    def schedule_renewal(self) -> float:
+        """Return when the next renewal is due, on the monotonic clock; the first is due soon."""
         wait_s, self._renewed = (LEASE_S / 2 if self._renewed else _FIRST_S), True
         return time.monotonic() + wait_s
 

@@ -140,7 +140,7 @@ class Client(RequestMethods):
             try:
                 while True:
                     reader.subscription = self.ask(reader.make_request(), SceneSubscribed).subscription
-                    until_s = reader.count_renewal()
+                    until_s = reader.schedule_renewal()
                     while True:
                         if reader.is_news(scene := self.current_scene(reader.displays)):
                             yield scene

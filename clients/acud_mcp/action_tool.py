@@ -351,7 +351,7 @@ def _build_missing(args: ActArguments, name: str, example: str) -> InvalidReques
 
 
 def _make_click(button: Button, count: int = 1) -> Callable[[ActArguments], Action]:
-    return lambda given: actions.Click(_parse_point(given), button, count, given.text)
+    return lambda args: actions.Click(_parse_point(args), button, count, args.text)
 
 
 def _make_drag(args: ActArguments) -> Action:
@@ -394,17 +394,17 @@ MAKERS: dict[str, Callable[[ActArguments], Action]] = {
     "double_click": _make_click(Button.LEFT, 2),
     "triple_click": _make_click(Button.LEFT, 3),
     "left_click_drag": _make_drag,
-    "mouse_move": lambda given: actions.Move(_parse_target(given)),
+    "mouse_move": lambda args: actions.Move(_parse_target(args)),
     "scroll": _make_scroll,
-    "type": lambda given: actions.TypeText(_require_text(given, '"Hello"')),
-    "key": lambda given: actions.Key(_require_text(given, '"ctrl+s"')),
-    "hold": lambda given: actions.Hold(_require_text(given, '"shift" or "mouse:left"'), _find_duration(given)),
-    "release": lambda given: actions.Release(given.text),
-    "cursor_position": lambda given: actions.CursorPosition(),
+    "type": lambda args: actions.TypeText(_require_text(args, '"Hello"')),
+    "key": lambda args: actions.Key(_require_text(args, '"ctrl+s"')),
+    "hold": lambda args: actions.Hold(_require_text(args, '"shift" or "mouse:left"'), _find_duration(args)),
+    "release": lambda args: actions.Release(args.text),
+    "cursor_position": lambda args: actions.CursorPosition(),
     "wait_idle": _make_idle,
-    "window_list": lambda given: actions.WindowList(given.window or given.text),
-    "clipboard_get": lambda given: actions.ClipboardGet(picture=given.image),
-    "clipboard_set": lambda given: actions.ClipboardSet(given.text),
+    "window_list": lambda args: actions.WindowList(args.window or args.text),
+    "clipboard_get": lambda args: actions.ClipboardGet(picture=args.image),
+    "clipboard_set": lambda args: actions.ClipboardSet(args.text),
     "launch": _make_launch,
     **{f"window_{verb.value}": _make_window_maker(verb) for verb in WindowVerb},
 }

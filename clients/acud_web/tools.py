@@ -75,7 +75,7 @@ def _load_tools() -> Mapping[str, Tool]:
     return {tool.name: tool for tool in TOOLS if tool.wants != "workspace"}
 
 
-async def _make_tool(name: str) -> Tool:
+async def _find_tool(name: str) -> Tool:
     tools = await asyncio.to_thread(_load_tools)
     if name not in tools:
         raise NotFound(f"no tool {name[:80]!r} here", hint=f"tools: {', '.join(tools)}")
@@ -90,7 +90,7 @@ async def call_tool(request: Request) -> Response:
     """Call a tool of `acud mcp` with the body as its arguments; the answer is its result."""
     asked = ApiRequest(request, Nothing(), Nothing)
     asked.must_be_unlimited("a tool")
-    tool = await _make_tool(asked.place("name"))
+    tool = await _find_tool(asked.place("name"))
     given = await asked.json()
     if tool.name.startswith(("smart_wait", "wait_")) and any(given.get(name) for name in _HOST_FILES):
         need(request, Scope.ACT)

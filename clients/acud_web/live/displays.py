@@ -143,7 +143,7 @@ class LiveDisplay:
 
     def handle_event(self, event: Event) -> None:
         if event.topic == "live.lost":
-            self._set_lost(Lost(_describe_end(event, "code"), _describe_end(event, "reason")))
+            self._set_lost(Lost(_read_text(event, "code"), _read_text(event, "reason")))
             self._soon.set()
             return
         with suppress(msgspec.ValidationError):  # a newer daemon's fields: the lease reports as much
@@ -187,7 +187,7 @@ def _is_old(checked_mono_ns: int) -> bool:
     return time.monotonic_ns() - checked_mono_ns > _SILENT_NS
 
 
-def _describe_end(event: Event, name: str) -> str:
+def _read_text(event: Event, name: str) -> str:
     found: Any = event.data.get(name)
     return found if isinstance(found, str) else ""
 
