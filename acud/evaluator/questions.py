@@ -176,7 +176,7 @@ class WaitQuestions:
             if self._shot.identity in leaf.memo:
                 self._note(LeafAnswer(leaf.index, no("the same picture as before"), self._judge_of(leaf.index), "memo"))
         if self._find_open_leaves() and await self._shows_too_little_change():
-            return Answered(self._ask.wait_id, tuple(self._answers), self._judge_whole(), gated=True)
+            return Answered(self._ask.wait_id, tuple(self._answers), self._evaluate_whole(), gated=True)
         while wanted := self._find_open_leaves():
             first, *others = (self._answer_leaf(i, self._leaves[i]) for i in self._choose_next(wanted))
             # One alone needs no task: each is two more turns of the loop for an answer that is there.
@@ -184,7 +184,7 @@ class WaitQuestions:
                 self._note(answer)
         later = await self._look_ahead()
         self._context.gates.note_judged(self._ask, self._shot, self._verdicts)
-        if self._ask.asks and self._judge_whole().answer is Answer.NO:
+        if self._ask.asks and self._evaluate_whole().answer is Answer.NO:
             self._context.last_negative_views.held_not(self._ask.wait_id, await self._last_view())
         return await self._add_picture(replace(await self._make_result(later), later=later))
 
@@ -218,11 +218,11 @@ class WaitQuestions:
             lambda: gates.holds_back(self._ask, self._shot)
         )
 
-    def _judge_whole(self) -> Verdict:
+    def _evaluate_whole(self) -> Verdict:
         return condition_tree.evaluate(self._ask.until, self._verdicts)
 
     async def _make_result(self, later: dict[int, dict[int, Verdict]]) -> Answered:
-        whole = self._judge_whole()
+        whole = self._evaluate_whole()
         answered = Answered(self._ask.wait_id, tuple(self._answers), whole)
         if self._ask.keep_evidence and (whole.answer is Answer.YES or not self._ask.asks):
             return replace(answered, evidence=await self._keep_proof())

@@ -211,7 +211,7 @@ def _create_file(path: Path, layout: Layout) -> int:
         raise Conflict(f"a frame ring is already at {path}") from fault
     except OSError as fault:
         if fault.errno == errno.ENOSPC:  # tmpfs has no inode left
-            raise _build_full(path, layout) from fault
+            raise _build_shm_full(path, layout) from fault
         raise
     try:
         os.posix_fallocate(fd, 0, layout.file_bytes)
@@ -219,12 +219,12 @@ def _create_file(path: Path, layout: Layout) -> int:
         os.close(fd)
         path.unlink()
         if fault.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
-            raise _build_full(path, layout) from fault
+            raise _build_shm_full(path, layout) from fault
         raise
     return fd
 
 
-def _build_full(path: Path, layout: Layout) -> ShmFull:
+def _build_shm_full(path: Path, layout: Layout) -> ShmFull:
     free = free_bytes(path.parent)
     return ShmFull(
         f"a ring of {layout.slots} frames of {layout.width}x{layout.height} needs {layout.file_bytes / 1e6:.1f} MB, "

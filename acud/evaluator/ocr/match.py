@@ -387,20 +387,20 @@ def caseless(text: str) -> str:
 
 def fold_lookalikes(text: str) -> str:
     """Return `text` without case and spaces, the letters that engines take for one another made one."""
-    return _made_close(caseless(text).replace(" ", ""))
+    return _replace_lookalikes(caseless(text).replace(" ", ""))
 
 
 def letters_close(text: str) -> str:
     """Return `text` in small letters, those that engines take for one another made one: as long as `text`."""
-    return _made_close(text.lower())
+    return _replace_lookalikes(text.lower())
 
 
 def _words_close(text: str) -> str:
-    return _made_close(caseless(text))
+    return _replace_lookalikes(caseless(text))
 
 
-def _made_close(text: str) -> str:
-    """Return `text` with a comma taken for a point, but for one between digits: "1,000" is not "1.000"."""
+def _replace_lookalikes(text: str) -> str:
+    """A comma becomes a point as well, but for one between digits: "1,000" is not "1.000"."""
     return _COMMA_IN_NUMBER.sub("\u201a", text).translate(_CLOSE)
 
 

@@ -65,7 +65,7 @@ class ReadingQueue(Generic[T]):
         asked = _QueuedReading(key, begin, is_known, is_look=is_look)
         with self._lock:
             self._waiting.append(asked)
-        self._thread.submit(self._work_off)
+        self._thread.submit(self._run_readings)
         return asked.done
 
     @property
@@ -88,7 +88,7 @@ class ReadingQueue(Generic[T]):
                 asked.done.cancel()
         self._thread.shutdown(cancel_futures=True)
 
-    def _work_off(self) -> None:
+    def _run_readings(self) -> None:
         while (asked := self._find_next()) is not None:
             self._step_reading(asked)
 

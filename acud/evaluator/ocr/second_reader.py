@@ -198,8 +198,8 @@ class SecondReader:
 
 
 class _Rereading(Struct):
-    """Lines of one view that are read again. `found`: the readings that stand so far, by place; `wanted`: the places of
-    those in doubt. `met_unreadable` is called with the name of each script met that no language reads.
+    """Lines of one view that are read again. `found`: the readings that stand so far, by place. `met_unreadable` is
+    called with the name of each script met that no language reads.
     """
 
     program: LineProgram
@@ -208,9 +208,9 @@ class _Rereading(Struct):
     view: ViewScripts
     met_unreadable: Callable[[str], None]
 
-    def reread_lines(self, numbers: Sequence[int]) -> Steps[list[int]]:
-        """Read all lines; return the places of wanted lines that no reader could read. Raises: Unavailable."""
-        left, tried = list(numbers), list(self.view.met)
+    def reread_lines(self, places: Sequence[int]) -> Steps[list[int]]:
+        """Read the lines in doubt, at `places`; return the places that no reader could read. Raises: Unavailable."""
+        left, tried = list(places), list(self.view.met)
         for script in self.view.met:
             left = yield from self._read_with(script, left)
         for script in _readable_scripts(self.program.languages, self.view.met)[:_MOST_PROBED]:
@@ -225,7 +225,7 @@ class _Rereading(Struct):
             wary = [
                 n
                 for n, one in enumerate(self.found)
-                if not one.reader and n not in numbers and _is_wary(one, self.doubts[n].crop)
+                if not one.reader and n not in places and _is_wary(one, self.doubts[n].crop)
             ]
             yield from self._read_with(script, wary)
         return left
