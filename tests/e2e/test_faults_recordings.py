@@ -19,6 +19,7 @@ from tests.e2e.faults import event, events, kill, settings
 from tests.e2e.mounts import Ballast, Mounts
 from tests.e2e.recordings import tapes, whole
 from tests.fixtures.daemon import Daemon
+from tests.integration.xserver import XServer
 
 BOX = Rect(32, 32, 64, 64)
 NO_TASKS = "[recording]\nenabled = false\n"
@@ -124,6 +125,19 @@ def test_a_display_that_dies_ends_its_recording(screen: tuple[Daemon, DisplayInf
     assert ended.reason
     playable(ended, daemon)
     assert event(daemon, "recording.ended", began.recording_id).data["frames"] == ended.frames
+
+
+def test_an_adopted_display_removed_after_its_frames_were_lost_ends_its_recording(host: Daemon) -> None:
+    with XServer(320, 240) as server:
+        host.client.display_add(server.display, auth_file=server.auth_file)
+        began = host.client.record_start(server.display).recording
+        when(host, began.recording_id, lambda now: now.frames > 0, "the first frame")
+        server.kill()
+        when(host, began.recording_id, lambda now: bool(now.segments and now.segments[0].reason), "the segment's end")
+        host.client.display_remove(server.display)
+        ended = when(host, began.recording_id, lambda now: now.state is RecordingState.DONE, "its end")
+    assert ended.reason
+    playable(ended, host)
 
 
 def test_a_stopped_x_server_is_a_gap_only_while_it_lasts(screen: tuple[Daemon, DisplayInfo]) -> None:

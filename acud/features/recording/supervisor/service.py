@@ -73,7 +73,8 @@ class RecordingService:
         """Calls that wait for the first frame of a recording."""
         core.sources.watchers.add(self, Order.FEATURES)
         core.watched_displays.watchers.add(self, Order.FEATURES)
-        core.watched_displays.gone.add(self._end_paused, Order.FEATURES)
+        core.watched_displays.gone.add(self._end_soon, Order.FEATURES)
+        core.watched_displays.removed.add(self._end_soon, Order.FEATURES)
 
     def resume(self) -> None:
         """Continue a former supervisor's recordings, or close them with what is on disk."""
@@ -365,20 +366,18 @@ class RecordingService:
         """Do nothing: the recorder sees frames for itself."""
 
     def source_lost(self, source: Source, code: str, reason: str) -> None:
-        """End the segment with its reason; if the display is gone for good, end the recording."""
+        """End the segment with its reason; the recording goes on unless its display is gone for good."""
         for active in [one for one in self._list_of_display(source.display) if one.source == source.name]:
             self._pause_filming(active, reason)
-            # Whether it is gone for good is known once the report of the loss is complete.
-            self._core.loop.call_later(0.0, lambda active=active, reason=reason: self._end_if_gone(active, reason))  # type: ignore[misc]
 
-    def _end_paused(self, display: str, reason: str) -> None:
-        """End the recordings of a display that nothing starts again, whose frames were lost before that was known."""
-        for active in [one for one in self._list_of_display(display) if not one.source]:
-            self._end_recording(active, RecordingState.DONE, active.trouble or reason)
+    def _end_soon(self, *_: object) -> None:
+        # Later: the display's frames are lost first, which ends the segments with the reason.
+        self._core.loop.call_later(0.0, self._end_of_ended_displays)
 
-    def _end_if_gone(self, active: ActiveRecording, reason: str) -> None:
-        if active.watched.state is DisplayState.ENDED and active.ending is None:
-            self._end_recording(active, RecordingState.DONE, reason)
+    def _end_of_ended_displays(self) -> None:
+        for active in list(self.active.values()):
+            if active.watched.state is DisplayState.ENDED:
+                self._end_recording(active, RecordingState.DONE, active.trouble or active.watched.reason)
 
     def _film_source(self, active: ActiveRecording, source: Source) -> None:
         if source.path is None or not source.up:
