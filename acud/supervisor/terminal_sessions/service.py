@@ -90,7 +90,7 @@ class Sessions:
         wanted = _Wanted(parse_session_name(pty), text)
         if self._wanted.get(consumer) != wanted:
             self._wanted[consumer] = wanted
-            self._survey_now(pty)
+            self.survey_now(pty)
 
     def unwatch(self, consumer: object) -> None:
         """Stop watching for `consumer`; harmless for an unknown consumer."""
@@ -116,10 +116,6 @@ class Sessions:
             return TerminalText(None, "", survey.begun_s)
         return TerminalText(session.pane, session.written if survey.since_s >= since_s else "", survey.begun_s)
 
-    def survey_now(self, pty: str) -> None:
-        """Survey the watched session `pty` now."""
-        self._survey_now(pty)
-
     def survey(self, name: SessionName, on_done: Done) -> None:
         """Call `on_done` with every terminal, and every session of the tmux server that `name` means. Within `on_done`,
         `find_window` uses this survey too.
@@ -142,8 +138,8 @@ class Sessions:
     def _find_wanted(self, pty: str) -> list[_Wanted]:
         return [wanted for wanted in self._wanted.values() if wanted.name.text == pty]
 
-    def _survey_now(self, pty: str) -> None:
-        """Survey now, or once more after a survey that is under way, which began too early."""
+    def survey_now(self, pty: str) -> None:
+        """Survey the watched session now, or once more after a survey that is under way, which began too early."""
         wanted = self._find_wanted(pty)
         timer = self._timers.pop(pty, None)
         if timer is not None:
@@ -182,7 +178,7 @@ class Sessions:
         timer = self._timers.get(pty)
         if timer is not None and pty not in self._surveying:
             timer.cancel()
-            self._timers[pty] = self._loop.call_at(self.newest[pty].begun_s + _SOON_S, lambda: self._survey_now(pty))
+            self._timers[pty] = self._loop.call_at(self.newest[pty].begun_s + _SOON_S, lambda: self.survey_now(pty))
 
     def _survey_tty(self, name: SessionName) -> SessionSurvey:
         begun_s, before = self._now(), self.newest.get(name.text)
@@ -203,10 +199,10 @@ class Sessions:
             self._expect_output(pty)
         if pty in self._due:
             self._due.discard(pty)
-            self._survey_now(pty)
+            self.survey_now(pty)
         else:
             pause_s = min(_SOON_S, self._settings.poll_s) if pty in self._written_to else self._settings.poll_s
-            self._timers[pty] = self._loop.call_later(pause_s, lambda: self._survey_now(pty))
+            self._timers[pty] = self._loop.call_later(pause_s, lambda: self.survey_now(pty))
         for watcher in self.watchers:
             watcher.sessions_seen(pty)
 
@@ -309,7 +305,7 @@ def _check_socket(socket: str) -> None:
 
 
 class OutputNotices:
-    """Calls `on_output` with a target's `pty` once one of its terminals is written to, once for each `expect`."""
+    """Calls `on_output` with a target's `pty` once inotify reports output on its terminals, once for each `expect`."""
 
     def __init__(self, loop: EventLoop, on_output: Callable[[str], None]) -> None:
         self._loop, self._on_output = loop, on_output
