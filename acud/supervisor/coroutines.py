@@ -63,7 +63,7 @@ class StepTask(Generic[Thing]):
         self._run_steps()
 
     def cancel(self) -> None:
-        """Give up what is awaited, and run what `finally` holds; `done` is not called. Harmless once it is over."""
+        """Give up what is awaited, and run what `finally` holds; `on_done` is not called. Harmless once it is over."""
         if self._is_over:
             return
         self._is_over = True

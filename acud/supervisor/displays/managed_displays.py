@@ -20,7 +20,7 @@ from acud.config import Settings
 from acud.process.event_loop import EventLoop
 from acud.store.displays import StoredDisplay, StoredProcess
 from acud.supervisor.coroutines import Callback, Resume, StepTask, directly, run_steps
-from acud.supervisor.displays import folders, numbers, proc_files
+from acud.supervisor.displays import folders, numbers
 from acud.supervisor.displays import proc_files as proc
 from acud.supervisor.displays.folders import DisplayFolders
 from acud.supervisor.displays.managed_display import ManagedDisplay
@@ -232,10 +232,10 @@ class ManagedDisplays:
         return Adoption(tuple(adopted), tuple(ended))
 
     def _adopt_row(self, row: StoredDisplay) -> ManagedDisplay:
-        display = find(self._loop, self._paths, row, self._boot_id)
+        display = _find_running(self._loop, self._paths, row, self._boot_id)
         if row.window_manager:
             display.window_manager = self._build_window_manager(display, check_name(row.window_manager))
-            found = find_window_manager(self._loop, row, self._boot_id)
+            found = _find_window_manager(self._loop, row, self._boot_id)
             if found is None:
                 display.window_manager.start()
             else:
@@ -364,12 +364,12 @@ class ManagedDisplays:
 _NAME = re.compile(r"^:([0-9]{1,5})$")
 
 
-def find(loop: EventLoop, paths: Paths, row: StoredDisplay, boot_id: str) -> ManagedDisplay:
+def _find_running(loop: EventLoop, paths: Paths, row: StoredDisplay, boot_id: str) -> ManagedDisplay:
     """Return the display of `row` with its X server and bus watched, no handlers set. Raises: DisplayDown with the
     reason when its X server or its cookie is gone.
     """
     where = _folders_of(paths, row)
-    x_server = attach(loop, _find_process(row, "x_server"), boot_id)
+    x_server = _attach(loop, _find_process(row, "x_server"), boot_id)
     if not where.auth_file.is_file():
         x_server.close()
         raise DisplayDown(f"the Xauthority of {row.name} is gone")
@@ -378,7 +378,7 @@ def find(loop: EventLoop, paths: Paths, row: StoredDisplay, boot_id: str) -> Man
     return display
 
 
-def attach(loop: EventLoop, row: StoredProcess, boot_id: str) -> WatchedProcess:
+def _attach(loop: EventLoop, row: StoredProcess, boot_id: str) -> WatchedProcess:
     """Watch the process that `row` means. Raises: DisplayDown when it ended, also when its pid has a new holder."""
     if row.boot_id != boot_id:
         raise DisplayDown(f"{row.comm} (pid {row.pid}) ended with a reboot")
@@ -387,8 +387,8 @@ def attach(loop: EventLoop, row: StoredProcess, boot_id: str) -> WatchedProcess:
     except ProcessLookupError:
         raise DisplayDown(f"{row.comm} (pid {row.pid}) is gone") from None
     # A wrapper script becomes another program later on: a window manager's name proves nothing.
-    same_name = row.role == "window_manager" or proc_files.comm(row.pid) == row.comm
-    if proc_files.start_ticks(row.pid) == row.start_ticks and same_name:
+    same_name = row.role == "window_manager" or proc.comm(row.pid) == row.comm
+    if proc.start_ticks(row.pid) == row.start_ticks and same_name:
         return process
     process.close()
     raise DisplayDown(f"{row.comm} ended; pid {row.pid} is another process now")
@@ -412,15 +412,15 @@ def _find_bus(loop: EventLoop, display: ManagedDisplay, row: StoredDisplay, boot
     if not row.bus_address:
         return
     try:
-        display.session_bus = attach(loop, _find_process(row, "session_bus"), boot_id)
+        display.session_bus = _attach(loop, _find_process(row, "session_bus"), boot_id)
         display.bus_address = row.bus_address
     except DisplayDown as fault:
         display.bus_note = f"no session bus: {fault.message}"
 
 
-def find_window_manager(loop: EventLoop, row: StoredDisplay, boot_id: str) -> WatchedProcess | None:
+def _find_window_manager(loop: EventLoop, row: StoredDisplay, boot_id: str) -> WatchedProcess | None:
     """Return the window manager of `row`, watched; None when it ended in the meantime and must be started again."""
     try:
-        return attach(loop, _find_process(row, "window_manager"), boot_id)
+        return _attach(loop, _find_process(row, "window_manager"), boot_id)
     except DisplayDown:
         return None

@@ -71,7 +71,7 @@ class Startup:
         self._timer = loop.call_later(deadline_s, self._on_deadline)
 
     def detach(self) -> WatchedProcess:
-        """Call `done` no more; return the process, which is now the caller's."""
+        """Call `on_done` no more; return the process, which is now the caller's."""
         self._close_pipe()
         self.process.on_exit = ignore_exit
         return self.process
