@@ -107,7 +107,7 @@ class RedactionPolicy:
         plain = redact(text, self._built_in)
         if not self._own.patterns:
             return plain
-        return "\n".join("".join(redact(piece, self._own) for piece in _split(line)) for line in plain.split("\n"))
+        return "\n".join("".join(redact(piece, self._own) for piece in _split_line(line)) for line in plain.split("\n"))
 
     def redact_for_wake(self, text: str) -> str:
         return redact(text, self._text) if self._settings.redact_wakes else text
@@ -142,7 +142,7 @@ def _bus_of(watched: WatchedDisplay | None, source: Source) -> WidgetSources | N
     return WidgetSources(watched.bus_address, watched.a11y_address, watched.windows, place.x, place.y)
 
 
-def _split(line: str) -> list[str]:
+def _split_line(line: str) -> list[str]:
     return [line[at : at + _PIECE] for at in range(0, len(line), _PIECE)]
 
 

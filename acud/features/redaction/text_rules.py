@@ -149,6 +149,7 @@ _CODES = frozenset(("code", "kod", "kode", "koden", "código", "codice", "код
 
 def find_answers(text: str) -> Iterator[RedactedSpan]:
     """Yield the secrets in lines of `text` that follow a question for one, or a command that prints one."""
+    # `Tom: what was the wifi password?` — `Lea: Tulip_bulb9`; `$ pwgen -s 18` — `7kiWqQelwan7GmeY5R`.
     lines = split_lines(text)
     for number, (_, line) in enumerate(lines):
         below = lines[number + 1 : number + 1 + _PRINTED]

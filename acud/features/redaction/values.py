@@ -20,7 +20,7 @@ def looks_chosen(word: str) -> bool:
     bare = word.strip("\"'`.,;:()[]{}<>!?")
     if not 4 <= len(bare) <= 200 or ("@" in bare[1:-1] and "." in bare):
         return False
-    if has_form(bare, "ordinary") or has_form(bare, "version"):
+    if has_form(bare, "ordinary") or has_form(bare, "version or contraction"):
         return False
     has_digit = any(c.isdigit() for c in bare)
     if not any(c.isalpha() for c in bare):
