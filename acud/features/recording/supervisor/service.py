@@ -158,11 +158,8 @@ class RecordingService:
 
     async def begun(self, recording: RecordingInfo) -> RecordingInfo:
         """Return the recording once it has its first frame or has ended; or with why it has no frame yet."""
-        late = partial(self._describe_late, recording)
-        begun = self._begun
-        return await Callback[RecordingInfo](
-            lambda resume: begun.park(recording.recording_id, resume, _FIRST_FRAME_S, late)
-        )
+        key, late = recording.recording_id, partial(self._describe_late, recording)
+        return await Callback[RecordingInfo](lambda resume: self._begun.park(key, resume, _FIRST_FRAME_S, late))
 
     def _describe_late(self, recording: RecordingInfo) -> RecordingInfo:
         late = f"its recorder has taken no frame in {_FIRST_FRAME_S:.0f} s"
