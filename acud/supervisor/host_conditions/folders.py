@@ -107,13 +107,7 @@ class FolderFollower:
         """Return what the folder holds now; set its watches again if they may belong to another folder."""
         began_s = self._loop.now_s()
         if folder.is_lost:
-            before, folder.watches, folder.content, folder.fault = folder.watches, set(), None, None
-            try:
-                self._watch_path(folder)
-                folder.is_lost = False
-            except OSError as fault:
-                folder.fault = _watch_fault(fault, folder.path)
-            self._drop_watches(folder, before - folder.watches)
+            self._set_watches(folder)
         content = FolderContent(fault=folder.fault) if folder.fault is not None else _read_content(folder)
         now_s = self._loop.now_s()
         folder.next_s = now_s + max(_LEAST_PAUSE_S, _PAUSE_SHARE * (now_s - began_s))
@@ -129,6 +123,15 @@ class FolderFollower:
         folder.timer = self._loop.call_at(at_s, folder.read)
 
     # ---- watches ---------------------------------------------------------------------------------------------------
+
+    def _set_watches(self, folder: FollowedFolder) -> None:
+        before, folder.watches, folder.content, folder.fault = folder.watches, set(), None, None
+        try:
+            self._watch_path(folder)
+            folder.is_lost = False
+        except OSError as fault:
+            folder.fault = _watch_fault(fault, folder.path)
+        self._drop_watches(folder, before - folder.watches)
 
     def _watch_path(self, folder: FollowedFolder) -> None:
         """Watch the folder and those above it, as far as they exist. Raises: OSError."""

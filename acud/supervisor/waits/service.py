@@ -258,7 +258,9 @@ class Waits:
         """Return the wait with this id or unique beginning of an id. Raises: NotFound."""
         active = self._active.get(wait_id)
         return self._build_info(
-            _hide_unstored_end(active) if active is not None else self._newest(self._journal.store.waits.find(wait_id))
+            _hide_unstored_end(active)
+            if active is not None
+            else self._find_newest(self._journal.store.waits.find(wait_id))
         )
 
     def list_newest(self, request: WaitList) -> WaitListReply:
@@ -266,7 +268,7 @@ class Waits:
         of = OwnerFilter(request.tasks, request.displays)
         table = self._journal.store.waits
         page = table.newest(states, request.limit, of, request.filter, request.offset)
-        infos = tuple(self._build_info(self._newest(stored)) for stored in page.waits)
+        infos = tuple(self._build_info(self._find_newest(stored)) for stored in page.waits)
         return WaitListReply(infos, page.total, table.facets(states, of) if request.facets else None)
 
     def list_on_display(self, name: str) -> list[str]:
@@ -283,7 +285,9 @@ class Waits:
 
     def list_of_task(self, task_id: str, limit: int) -> list[WaitInfo]:
         """Return the waits of a task, live ones first, then newest first."""
-        return [self._build_info(self._newest(stored)) for stored in self._journal.store.waits.of_task(task_id, limit)]
+        return [
+            self._build_info(self._find_newest(stored)) for stored in self._journal.store.waits.of_task(task_id, limit)
+        ]
 
     def count_by_task(self) -> dict[str, int]:
         """Return how many live waits each task of this host has, blocked calls included."""
@@ -440,7 +444,7 @@ class Waits:
             bool(describe_asking(active.machine, now_s)) or has_unjudged(active.machine, now_s, shown_s)
         )
 
-    def _newest(self, stored: StoredWait) -> StoredWait:
+    def _find_newest(self, stored: StoredWait) -> StoredWait:
         active = self._active.get(stored.wait_id)
         return active.to_row() if active is not None and not active.ended else stored
 

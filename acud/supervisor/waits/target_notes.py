@@ -20,7 +20,7 @@ class TargetNotes:
         self._watched_displays, self._host = watched_displays, host_conditions
 
     def collect(self, active: ActiveWait, window_id: int) -> list[str]:
-        """Return notes on the target: several windows match, and `window_id` is watched, or one on another display."""
+        """Return notes on the target: several that match (`window_id` is watched), or one on another display."""
         watched = self._watched_displays.by_name.get(active.display)
         unread = self._host.explain_unknown(active.spec.until, watched) if watched is not None else []
         if watched is None or not watched.windows_known:

@@ -115,9 +115,9 @@ class StuckAlarms:
         for task_id in stuck_tasks(
             [TaskFacts(task, waiting.get(task.task_id, 0)) for task in active], nows, self._rule
         ):
-            self._alarm_if_stuck(task_id, now.utc_s, nows[task_id])
+            self._send_alarm(task_id, now.utc_s, nows[task_id])
 
-    def _alarm_if_stuck(self, task_id: str, now: float, steady_s: float) -> None:
+    def _send_alarm(self, task_id: str, now: float, steady_s: float) -> None:
         tree = self._find_tree(task_id)
         self._tasks.update(replace(tree.task, stuck_at=now))
         idle_s = round(steady_s - tree.task.updated_at)
