@@ -76,7 +76,7 @@ class WakeSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
     def missing(self, route: RouteName) -> str:
         """Return which settings `route` lacks ("" for none)."""
-        needs: dict[str, str] = {
+        needs: dict[RouteName, dict[str, str]] = {
             RouteName.OPENCLAW: {
                 "openclaw_token (or openclaw_token_file)": self.openclaw_token + self.openclaw_token_file
             },
@@ -86,9 +86,8 @@ class WakeSettings(Struct, frozen=True, forbid_unknown_fields=True):
                 "webhook_secret (or webhook_secret_file)": self.webhook_secret + self.webhook_secret_file,
             },
             RouteName.COMMAND: {"command": "".join(self.command)},
-            RouteName.FLEET: {},  # its url stands in [fleet]: see `Settings.lacks`
-        }[route]
-        return " and ".join(name for name, value in needs.items() if not value)
+        }  # not all routes need one; for the url of `fleet` see `Settings.lacks`
+        return " and ".join(name for name, value in needs.get(route, {}).items() if not value)
 
 
 def _check_url(name: str, url: str) -> None:
