@@ -183,7 +183,7 @@ class Table:
 
     def _find_named(self, codec: RowCodec[T], sql: dict[str, str], several: str, part: str, unknown: NotFound) -> T:
         """Return the one struct with an id (its first column) that is or begins with `part`, or else ends with it.
-        Raises: `unknown`; InvalidRequest when `several` match.
+        `sql` has blocks `beginning` and `ending`, of few rows. Raises: `unknown`; InvalidRequest when `several` match.
         """
         rows, how = (self._database.read(sql["beginning"], {"beginning": part}) if part else []), "begin"
         if not rows and len(part) >= FEWEST_OF_ENDING and "-" not in part:
