@@ -295,11 +295,10 @@ def last_number(text: str) -> int:
 async def socket(connection: WebSocket) -> None:
     """Follow events as the texts of a WebSocket: the same items as JSON, each with its `type`."""
     query = parse_query(connection, StreamQuery)
-    # Serve events as JSON texts.
     hub: EventHub = connection.state.hub
     async with hub.reader() as reader:
         telling = Telling(connection.state.gateway, reader, connection.state.access_token, query.topic)
-        await telling.begin(query.since)
+        await telling.begin(query.since)  # before: a fault is an HTTP answer
         await connection.accept()
         end = await _send_all(connection, telling, _end_stream(connection), _wait_until_closed(connection))
         if end is not None:
