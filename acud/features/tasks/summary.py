@@ -114,6 +114,7 @@ class _Line(Struct, frozen=True):
 
 
 def count_tokens(text: str) -> int:
+    """Return the estimated number of tokens of `text`."""
     return -(-len(text.encode()) // BYTES_PER_TOKEN)
 
 

@@ -213,6 +213,7 @@ class FolderFollower:
 
 
 def _split_path(path: str) -> Iterator[str]:
+    """Yield the folders above `path`, from the root on, and `path` itself."""
     pure = PurePosixPath(path)
     yield from (str(step) for step in (*reversed(pure.parents), pure))
 

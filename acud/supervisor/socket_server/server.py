@@ -102,6 +102,7 @@ class SocketServer:
 
     @property
     def all(self) -> list[ServerConnection]:
+        """Every connection with a complete handshake."""
         return [connection for connection in self._connections.values() if connection.peer]
 
     # ---- in --------------------------------------------------------------------------------------------------------

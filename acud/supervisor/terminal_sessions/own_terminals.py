@@ -54,6 +54,7 @@ class OwnTerminals:
 
     @property
     def has_server(self) -> bool:
+        """Whether the tmux server may be running."""
         return self._socket.exists()
 
     def resume(self) -> None:
@@ -139,6 +140,7 @@ class OwnTerminals:
         return state
 
     async def paste(self, name: str, text: str) -> None:
+        """Type `text` as it is, with no key names in it."""
         await self._run_commands(name, own_tmux.paste_arguments(name, new_id("typed")), text.encode("utf-8", "replace"))
 
     async def press(self, name: str, keys: Sequence[str]) -> None:

@@ -144,6 +144,7 @@ class WidgetRequests:
         return WidgetPlace(location.window_id, None if location.window_id else location.crop, ignore)
 
     def _find_corner(self, display: str, source: str, crop: Rect | None, window_id: int) -> tuple[int, int]:
+        """Return the top left corner of a target's picture on its display."""
         watched = self._watched_displays.by_name.get(display)
         windows = watched.windows if watched is not None else ()
         window = next((one for one in windows if one.window_id == window_id), None)
@@ -183,6 +184,7 @@ class WidgetRequests:
             self._loop.call_later(_PAINTED_EACH_S, lambda: self._ask_again(asked.display))
 
     def _ask_again(self, name: str) -> None:
+        """Send a display and all its requests to another evaluator."""
         display = self._displays.get(name)
         if display is None or display.worker is not None or not self._send_display(name, display):
             return

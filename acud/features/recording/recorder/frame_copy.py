@@ -139,6 +139,7 @@ PLANE_STEPS = (1, 2, 2)
 
 
 def frame_planes(frame: Any) -> list[Pixels]:
+    """Return the planes of a frame of the video, as views."""
     return [
         np.frombuffer(plane, np.uint8).reshape(plane.height, plane.line_size)[:, : plane.width]
         for plane in frame.planes

@@ -111,6 +111,7 @@ class _RecordingReader:
         self.faults: list[str] = []
 
     def read_segment(self, number: int) -> None:
+        """Read a segment as far as possible."""
         video = self._folder / file_name(self._id, number, VIDEO_SUFFIX)
         head, rows = self._read_lines(self._folder / file_name(self._id, number, FRAMES_SUFFIX))
         if head is None or not rows:

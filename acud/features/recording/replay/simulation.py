@@ -82,6 +82,7 @@ class ReplayReport:
 
     @property
     def tokens(self) -> tuple[int, int]:
+        """Tokens in and out, of the judges that report them."""
         return sum(row.tokens_in or 0 for row in self.rows), sum(row.tokens_out or 0 for row in self.rows)
 
     @property

@@ -112,9 +112,8 @@ class StuckAlarms:
         waiting, now = self._core.waits.count_by_task(), self._core.clock.instant()
         active = self._tasks.all_in(TaskStatus.ACTIVE)
         nows = self._steady.nows(active, now.utc_s, now.boot_s)
-        for task_id in stuck_tasks(
-            [TaskFacts(task, waiting.get(task.task_id, 0)) for task in active], nows, self._rule
-        ):
+        facts = [TaskFacts(task, waiting.get(task.task_id, 0)) for task in active]
+        for task_id in stuck_tasks(facts, nows, self._rule):
             self._send_alarm(task_id, now.utc_s, nows[task_id])
 
     def _send_alarm(self, task_id: str, now: float, steady_s: float) -> None:
