@@ -70,6 +70,7 @@ def _says_what_to_do_while_there_is_nothing(visitor: Visitor) -> None:
         said = ".panel .nothing:visible, .panel table:visible, .panel .first-steps:visible, .panel .line:visible"
         expect(visitor.page.locator(said).first).to_be_visible()
         visitor.check(f"empty-{panel or 'now'}")
+    assert not visitor.unserved
 
 
 def _at_each_size(visitor: Visitor, name: str) -> None:
@@ -164,6 +165,7 @@ def _scene(client: Client, daemon: Daemon) -> dict[str, str]:
     client.task_update(task_id, message="The statements of January to March are saved; those of April are loading.")
     shown: DisplayInfo = next(one for one in client.display_list().displays if one.name == display)
     other = client.display_create(1280, 720).display
+    until(lambda: client.record_show(film).recording.frames, "its first frame, before what is painted once")
     with Desk(shown.name, shown.auth_file) as desk:
         window = desk.words(Rect(40, 40, 480, 120), "Saving statement 4 of 12", "Bank")
         asked = client.wait_create(
