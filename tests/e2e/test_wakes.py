@@ -434,7 +434,12 @@ def test_an_orderly_restart_repeats_nothing(own: Receiver) -> None:
     wake = {"openclaw_url": own.url, "routes": ["openclaw"]}
     with Daemon(_settings(**wake)) as daemon:
         daemon.client.display_create(64, 64)
-        waits = [_resolved(daemon) for _ in range(5)]
+        assert daemon.client.wake_list().health == (RouteHealth(RouteName.OPENCLAW),)
+        waits = [_resolved(daemon)]
+        _wake(daemon, waits[0], WakeState.SENT)
+        (well,) = daemon.client.wake_list().health
+        assert (well.sent, well.last_ms == well.median_ms > 0) == (1, True)
+        waits += [_resolved(daemon) for _ in range(4)]
         daemon.client.shutdown(keep_displays=True)
         assert daemon.process is not None
         daemon.process.wait(faults.PATIENCE_S)
