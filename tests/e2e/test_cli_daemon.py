@@ -136,12 +136,13 @@ def test_two_starts_at_once_make_one_daemon_which_is_ended_by_force_when_it_hang
     assert not _runs(pid)
 
 
-def test_run_is_the_foreground_and_ends_by_sigterm(acud: CommandLine) -> None:
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT])
+def test_run_is_the_foreground_and_ends_by_a_signal(acud: CommandLine, end: signal.Signals) -> None:
     running = acud.start("daemon", "run", "--debug")
     with Client(resolve(acud.env), timeout_s=60, patience_s=60) as client:
         assert client.status().pid == running.pid
     assert acud.json("daemon", "status")["pid"] == running.pid
-    running.terminate()
+    running.send_signal(end)
     running.communicate(timeout=PATIENCE_S)
     assert running.returncode == 0
     assert "daemon.stopping" in acud.run("logs", "-n", "10000")
