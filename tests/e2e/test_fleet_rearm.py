@@ -312,12 +312,12 @@ def test_a_wait_goes_to_the_next_host_where_one_refuses_it_and_times_out_as_lost
     only, there = shown(fleet, "h1", folders[0], {"is": "h1"}), shown(fleet, "h1", folders[1])
     client, second = fleet.daemons["h1"].client, fleet.daemons["h2"].client
     client.desktop_action([Launch(("sleep", "600"), str(folders[2]))], display=there.name)
-    wait, other = armed(fleet, only, timeout_s=30.0), armed(fleet, there, timeout_s=30.0)
-    folders[2].rmdir()  # as on a host that has no such folder
     judged = shown(fleet, "h1", folders[3])
     either = AnyOf((WindowTitle("Done"), Criteria("the export has ended")))
     moves = armed(fleet, judged, until_=either, judge="office")
     busy = fleet.daemons["h3"].client.display_create(64, 64).display.name  # h2, which has no such judge, has more room
+    wait, other = armed(fleet, only, timeout_s=30.0), armed(fleet, there, timeout_s=30.0)
+    folders[2].rmdir()  # as on a host that has no such folder
     before = second.events_since().newest
     kill(fleet, "h1")
     moved = now_on(fleet.client, moves, "h1")
